@@ -11,6 +11,7 @@ import dataclasses
 import importlib
 import pkgutil
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -396,13 +397,14 @@ class State:
 
 def game_names() -> list[str]:
     """Names that ``make`` accepts: the modules of ``envs.games`` that define a ``GAME``."""
+    return [name for name in _modules() if hasattr(importlib.import_module(f"envs.games.{name}"), "GAME")]
+
+
+@cache
+def _modules() -> tuple[str, ...]:
     import envs.games
 
-    found = []
-    for module in pkgutil.iter_modules(envs.games.__path__):
-        if hasattr(importlib.import_module(f"envs.games.{module.name}"), "GAME"):
-            found.append(module.name)
-    return sorted(found)
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(envs.games.__path__)))
 
 
 def make(name: str, **parameters: Any) -> Game:
@@ -410,11 +412,11 @@ def make(name: str, **parameters: Any) -> Game:
 
     Raises ValueError naming the unknown game, parameter or value and what is allowed.
     """
-    try:
-        module = importlib.import_module(f"envs.games.{name}")
-        game_class = module.GAME
-    except (ModuleNotFoundError, AttributeError, TypeError):
-        raise ValueError(f"unknown game {name!r}; games are {', '.join(game_names())}") from None
+    if not isinstance(name, str) or name not in _modules():
+        raise ValueError(f"unknown game {name!r}; games are {', '.join(game_names())}")
+    game_class = getattr(importlib.import_module(f"envs.games.{name}"), "GAME", None)
+    if game_class is None:
+        raise ValueError(f"unknown game {name!r}; games are {', '.join(game_names())}")
     known = [f.name for f in dataclasses.fields(game_class.parameters_class)]
     for key in parameters:
         if key not in known:

@@ -30,7 +30,8 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 from numba import types
-from numba.core import cgutils, config
+from numba.core import cgutils
+from numba.core import config as numba_config
 from numba.core.errors import NumbaExperimentalFeatureWarning
 from numba.extending import intrinsic
 
@@ -130,6 +131,7 @@ def kernel(signature: Any, **options: Any) -> Any:
 
     def decorate(function: Any) -> Any:
         module_file = sys.modules[function.__module__].__file__
+        config: Any = numba_config
         saved = config.CACHE_DIR
         config.CACHE_DIR = _cache_directory(str(module_file))  # read by numba when the decorator runs
         try:
@@ -169,7 +171,7 @@ def _function_at(index: int, signature: Any) -> Any:
 
     @numba.njit
     def at(table: Any) -> Any:
-        return function_of(table[index])
+        return function_of(table[index])  # type: ignore[call-arg]
 
     return at
 

@@ -300,7 +300,7 @@ class DarkHexGame(Game):
             tokens = [t for t in state.information_tokens(player).tolist() if t < 2 * self.cells]
             last = tokens[-1] >> 1 if tokens else None
         omniscient = player is None
-        if omniscient:
+        if player is None:
             caption = outcome_caption(state) or f"{board.COLOUR_NAMES[state.current_player()]} to move"
         else:
             caption = f"{board.COLOUR_NAMES[player]}'s view"
