@@ -16,7 +16,7 @@ import numpy as np
 
 from envs.core import Game, Parameters, State, parameter
 from envs.games import hex_board as board
-from envs.games.hex import chain_witness, outcome_caption
+from envs.games.hex import caption, chain_witness
 from envs.games.hex_board import (
     BOARD,
     CELLS,
@@ -299,21 +299,23 @@ class DarkHexGame(Game):
             found = [i for i, colour in enumerate(view) if colour == 1 - player]
             tokens = [t for t in state.information_tokens(player).tolist() if t < 2 * self.cells]
             last = tokens[-1] >> 1 if tokens else None
-        omniscient = player is None
+        turn = None if state.is_terminal() else state.current_player()
         if player is None:
-            caption = outcome_caption(state) or f"{board.COLOUR_NAMES[state.current_player()]} to move"
+            text = caption(state, turn)
         else:
-            caption = f"{board.COLOUR_NAMES[player]}'s view"
+            text = f"{board.COLOUR_NAMES[player].capitalize()}'s view"
         return BoardPicture(
             kind="hex",
             rows=self.rows,
             cols=self.cols,
             owners=tuple(owners),
             discovered=tuple(found),
-            unknown=() if omniscient else tuple(i for i, owner in enumerate(owners) if owner < 0),
+            unknown=() if player is None else tuple(i for i, owner in enumerate(owners) if owner < 0),
             last=last,
-            witness=state.witness() if omniscient else (),
-            caption=caption,
+            witness=state.witness() if player is None else (),
+            caption=text,
+            turn=turn if player in (None, turn) else None,
+            note=f"Dark Hex {self.rows}x{self.cols} {self.explicit_parameters()['version']}, {self.info}",
         )
 
     # -- the end ----------------------------------------------------------------------------------------

@@ -250,7 +250,7 @@ class HexGame(Game):
 
         owners = [int(v & OWNER) - 1 for v in state.row[BOARD : BOARD + self.cells]]
         last = state.history()[-1] if state.history() else None
-        mover = state.current_player()
+        turn = None if state.is_terminal() else state.current_player() ^ int(state.row[COLOR_OF_0])
         return BoardPicture(
             kind="hex",
             rows=self.rows,
@@ -258,7 +258,9 @@ class HexGame(Game):
             owners=tuple(owners),
             last=last if last is not None and last < self.cells and owners[last] >= 0 else None,
             witness=state.witness(),
-            caption=outcome_caption(state) or f"{board.COLOUR_NAMES[mover ^ int(state.row[COLOR_OF_0])]} to move",
+            caption=caption(state, turn),
+            turn=turn,
+            note=f"Hex {self.rows}x{self.cols}" + (", Rex" if self.explicit_parameters()["rex"] else ""),
         )
 
     # -- the end ----------------------------------------------------------------------------------------
@@ -282,12 +284,11 @@ def chain_witness(state: State, chain: str) -> tuple[int, ...]:
     return ()
 
 
-def outcome_caption(state: State) -> str | None:
-    """``red wins`` and the like for a finished game, None before the end."""
-    if not state.is_terminal():
-        return None
-    winner = int(state.row[WINNER])
-    return f"{board.COLOUR_NAMES[winner ^ int(state.row[COLOR_OF_0])]} wins"
+def caption(state: State, turn: int | None) -> str:
+    """``Red to move`` for the colour ``turn``, or ``Red wins`` at the end (``turn`` None)."""
+    if turn is not None:
+        return f"{board.COLOUR_NAMES[turn].capitalize()} to move"
+    return f"{board.COLOUR_NAMES[int(state.row[WINNER] ^ state.row[COLOR_OF_0])].capitalize()} wins"
 
 
 GAME = HexGame
