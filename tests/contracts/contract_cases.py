@@ -1,0 +1,69 @@
+"""The games that every contract is tested on. A new game joins by its parameters here: nothing else is per game."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from toy_game import ToyGame, ToyParameters
+
+import envs
+from envs import Game, State
+
+_VARIANTS = [(v, i) for v in ("classical", "abrupt") for i in ("silent", "numturns", "announce")]
+
+# Small enough for all histories.
+TREES = {
+    "dark_hex": [
+        {"rows": 2, "cols": c, "version": v, "info": i} for c in (2, 3) for v, i in _VARIANTS
+    ],
+    "hex": [{"rows": 2}, {"rows": 2, "swap": "sides"}, {"rows": 2, "cols": 3}, {"rows": 1, "cols": 4, "rex": True}],
+}
+# Played at random.
+PLAYED = {
+    "dark_hex": [
+        {"rows": 3},
+        {"rows": 3, "version": "abrupt", "info": "silent"},
+        {"rows": 4, "cols": 6, "version": "abrupt", "info": "numturns"},
+        {"rows": 7, "cols": 7, "info": "silent"},
+    ],
+    "hex": [{"rows": 3}, {"rows": 3, "cols": 4}, {"rows": 5, "swap": "sides", "rex": True}, {"rows": 9, "swap": "off"}],
+}
+TOYS = [ToyGame(ToyParameters(plies=plies)) for plies in (5, 7)]
+
+
+def made(table: dict[str, list[dict]]) -> list[Game]:
+    return [envs.make(name, **parameters) for name, rows in table.items() for parameters in rows]
+
+
+def tree_nodes(game: Game) -> int:
+    """Upper bound for sorting trees into quick ones and slow ones: actions ** length, roughly."""
+    return game.num_distinct_actions() ** game.max_game_length()
+
+
+TREE_GAMES = made(TREES) + TOYS[:1]
+QUICK_TREE_GAMES = [game for game in TREE_GAMES if tree_nodes(game) < 10**6]
+PLAYED_GAMES = made(PLAYED) + TOYS[1:]
+
+
+def over(games: list[Game]) -> pytest.MarkDecorator:
+    """Parametrise a test over games, named by their specification."""
+    return pytest.mark.parametrize("game", games, ids=[game.spec() for game in games])
+
+
+def all_states(game: Game) -> Iterator[State]:
+    """Every state of a game, one per history, finished games included."""
+    todo = [game.new_initial_state()]
+    while todo:
+        state = todo.pop()
+        yield state
+        todo += [state.child(action) for action in state.legal_actions()]
+
+
+def random_game(game: Game, rng: np.random.Generator) -> list[int]:
+    """The actions of a uniformly random game."""
+    state = game.new_initial_state()
+    while not state.is_terminal():
+        state.apply_action(int(rng.choice(state.legal_actions())))
+    return state.history()
