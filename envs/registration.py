@@ -6,8 +6,24 @@ The version changes when an environment's behaviour does.
 
 from __future__ import annotations
 
+import pkgutil
+import re
+from pathlib import Path
+
 NAMESPACE = "darkgames"
-NAMES = {"dark_hex": "DarkHex-v0", "hex": "Hex-v0"}  # game -> name of its environments
+
+
+def _environment_names() -> dict[str, str]:
+    """Game -> name of its environments, from the facades beside this file: ``dark_hex_v0.py`` is DarkHex-v0."""
+    found = {}
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        match = re.fullmatch(r"(\w+)_v(\d+)", module.name)
+        if match:
+            found[match[1]] = "".join(word.capitalize() for word in match[1].split("_")) + f"-v{match[2]}"
+    return found
+
+
+NAMES = _environment_names()
 
 
 def environment_id(game: str) -> str:
