@@ -1,0 +1,251 @@
+"""Players behind one protocol. An agent is handed an `Observation`, never a state.
+
+An observation holds what its player may know: what he is told by the game's own information functions, and which
+of his actions are legal. There is no way back from it to the position.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from envs.core import Game, State
+
+if TYPE_CHECKING:
+    from cfr import TabularPolicy
+
+__all__ = [
+    "Agent",
+    "HumanAgent",
+    "NetworkAgent",
+    "Observation",
+    "PolicyAgent",
+    "Resigned",
+    "TabularAgent",
+    "UniformAgent",
+    "observe",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One player's information at one of his decisions. Parts that his agent does not ask for are None.
+
+    Attributes:
+        player: his seat.
+        mask: bool [A], true for legal actions.
+        information_state: float32 [D], all that he has learnt and when.
+        view: float32 [D'], what he knows now.
+        key: the tokens of his information state as bytes, which is how `cfr` policies know it.
+        text: his view of the board, for people.
+    """
+
+    player: int
+    mask: np.ndarray
+    information_state: np.ndarray | None = None
+    view: np.ndarray | None = None
+    key: bytes | None = None
+    text: str | None = None
+
+
+def observe(state: State, parts: frozenset[str] = frozenset()) -> Observation:
+    """The observation of the player to move, with the optional `parts` by name."""
+    player = state.current_player()
+    unknown = parts - {"information_state", "view", "key", "text"}
+    if unknown:
+        raise ValueError(f"an observation has no part {sorted(unknown)}; parts: information_state, view, key, text")
+    return Observation(
+        player=player,
+        mask=state.legal_actions_mask(player),
+        information_state=state.information_state_tensor(player) if "information_state" in parts else None,
+        view=state.observation_tensor(player) if "view" in parts else None,
+        key=state.information_tokens(player).tobytes() if "key" in parts else None,
+        text=state.to_string(player) if "text" in parts else None,
+    )
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """A player. `parts` names what its observations must hold; `name` is what reports call it."""
+
+    name: str
+    parts: frozenset[str]
+
+    def reset(self, seed: int) -> None:
+        """A new game begins; all randomness of the agent until the next reset comes from `seed`."""
+
+    def act(self, observation: Observation) -> int:
+        """A legal action."""
+
+
+class PolicyAgent:
+    """An agent that is a policy: a distribution over actions for each observation, and no memory.
+
+    Subclasses give `probabilities`; whoever plays many games at once asks for all of them in one call.
+    """
+
+    name = "policy"
+    parts: frozenset[str] = frozenset()
+
+    def __init__(self) -> None:
+        self._rng = np.random.default_rng(0)
+
+    def probabilities(self, observations: Sequence[Observation]) -> np.ndarray:
+        """float64 [n, A], rows sum to 1 and are 0 on illegal actions."""
+        raise NotImplementedError
+
+    def reset(self, seed: int) -> None:
+        self._rng = np.random.default_rng(seed)
+
+    def act(self, observation: Observation) -> int:
+        return int(draw(self.probabilities([observation]), self._rng.random(1))[0])
+
+
+def draw(probabilities: np.ndarray, uniform: np.ndarray) -> np.ndarray:
+    """int64 [n]: actions from rows of probabilities [n, A] and uniform numbers [n] in [0, 1).
+
+    Never an action of probability 0, whatever the rounding of the sums.
+    """
+    total = probabilities.cumsum(axis=1)
+    return (total > (uniform * total[:, -1])[:, None]).argmax(axis=1)
+
+
+class UniformAgent(PolicyAgent):
+    """Every legal action with the same probability."""
+
+    name = "uniform"
+
+    def probabilities(self, observations: Sequence[Observation]) -> np.ndarray:
+        mask = np.stack([observation.mask for observation in observations]).astype(np.float64)
+        return mask / mask.sum(axis=1, keepdims=True)
+
+
+class TabularAgent(PolicyAgent):
+    """Plays a `cfr.TabularPolicy` of one of our games; uniformly where an incomplete one (a sampler's) says nothing."""
+
+    name = "tabular"
+    parts = frozenset({"key"})
+
+    def __init__(self, policy: TabularPolicy, name: str = "tabular") -> None:
+        super().__init__()
+        if policy.key_kind != "tokens":
+            raise ValueError(
+                f"this policy is for OpenSpiel's {policy.spec} (its keys are {policy.key_kind}s); "
+                "solve the game that envs.make gives and play that policy"
+            )
+        self.policy, self.name = policy, name
+
+    def probabilities(self, observations: Sequence[Observation]) -> np.ndarray:
+        return np.stack([self._distribution(seen) for seen in observations])
+
+    def _distribution(self, seen: Observation) -> np.ndarray:
+        known = seen.key is not None and self.policy.tables[seen.player].keys.find(seen.key) >= 0
+        if not known and not self.policy.complete:
+            return seen.mask / seen.mask.sum()
+        return self.policy.probabilities(seen.key, seen.player)
+
+
+class NetworkAgent(PolicyAgent):
+    """Plays a network.
+
+    Args:
+        network: an `agents.networks.ActorCritic`.
+        observation: which encoding it was trained on, "information_state" or "view".
+    """
+
+    def __init__(self, network: Any, observation: str = "information_state", name: str = "network") -> None:
+        super().__init__()
+        self.network, self.name = network, name
+        self.encoding = observation
+        self.parts = frozenset({observation})
+
+    @classmethod
+    def load(cls, path: Path | str, game: Game | None = None) -> NetworkAgent:
+        """From a checkpoint file, or from a run folder (its best checkpoint, else its newest).
+
+        Raises:
+            agents.checkpoint.CheckpointError: no such file, damaged, or trained on another game than `game`.
+        """
+        from agents import checkpoint
+        from agents.networks import ActorCritic
+
+        path = Path(path)
+        if path.is_dir():
+            found = checkpoint.Checkpoints(path / "checkpoints" if (path / "checkpoints").is_dir() else path)
+            path = found.best if found.best.is_file() else found.newest()
+        content = checkpoint.load(path)
+        missing = {"spec", "network_arguments", "learner", "observation", "algorithm"} - content.keys()
+        if missing:
+            raise checkpoint.CheckpointError(f"{path}: not the checkpoint of a training run (no {min(missing)})")
+        if game is not None and content["spec"] != game.spec():
+            raise checkpoint.CheckpointError(
+                f"{path}: trained on {content['spec']}, not on {game.spec()}; choose that game, or another checkpoint"
+            )
+        network = ActorCritic(**content["network_arguments"])
+        network.load_state_dict(content["learner"]["network"])
+        return cls(network.eval(), content["observation"], name=f"{content['algorithm']}:{path.stem}")
+
+    def probabilities(self, observations: Sequence[Observation]) -> np.ndarray:
+        import torch
+
+        from agents import masked_categorical
+
+        with torch.inference_mode():
+            seen = torch.from_numpy(np.stack([getattr(o, self.encoding) for o in observations]))
+            mask = torch.from_numpy(np.stack([o.mask for o in observations]))
+            logits = self.network.policy(seen)
+            return masked_categorical.log_probs(logits.double(), mask).exp().numpy()
+
+
+class Resigned(Exception):
+    """A person gave the game up."""
+
+
+class HumanAgent:
+    """A person at a terminal, who is shown his own view and nothing else.
+
+    Args:
+        game: reads and writes the names of actions.
+        ask, tell: input and output, replaceable for other terminals and for tests.
+    """
+
+    name = "human"
+    parts = frozenset({"text"})
+
+    def __init__(
+        self,
+        game: Game,
+        ask: Callable[[str], str] = input,
+        tell: Callable[[str], Any] = lambda text: print(text, file=sys.stderr),
+    ) -> None:
+        self.game, self.ask, self.tell = game, ask, tell
+
+    def reset(self, seed: int) -> None:
+        """Nothing to do: a person brings his own randomness."""
+
+    def act(self, observation: Observation) -> int:
+        """Ask until the answer is a legal action. Raises Resigned on `resign`, and at the end of the input."""
+        self.tell(observation.text or "")
+        while True:
+            try:
+                text = self.ask(f"player {observation.player}, your move (or resign): ").strip()
+            except EOFError:
+                raise Resigned("the input ended") from None
+            if text == "resign":
+                raise Resigned(f"player {observation.player} resigned")
+            try:
+                action = self.game.string_to_action(text, observation.player)
+            except ValueError as error:
+                self.tell(str(error))
+                continue
+            if observation.mask[action]:
+                return action
+            legal = ", ".join(
+                self.game.action_to_string(observation.player, int(a)) for a in np.flatnonzero(observation.mask)
+            )
+            self.tell(f"{text} is not open to you; choose one of {legal}")

@@ -1,0 +1,57 @@
+"""Equilibrium solvers: trees in sequence form, the CFR family, sampling, exact evaluation, policies."""
+
+from cfr.best_response import (
+    BestResponse,
+    Evaluation,
+    best_response,
+    evaluate,
+    expected_values,
+    exploitability,
+    nash_conv,
+)
+from cfr.errors import (
+    PerfectRecallError,
+    PolicyMismatchError,
+    StoredFileError,
+    TreeTooLargeError,
+    UnsupportedGameError,
+)
+from cfr.keys import KeyTable
+from cfr.mccfr import Sampler, SamplerProgress, make_sampler
+from cfr.memory import SizeEstimate, estimate_size
+from cfr.policy import PlayerTable, TabularPolicy
+from cfr.sequence_form import Equilibrium, solve_lp
+from cfr.solver import Progress, Solver, make_solver
+from cfr.tree import Tree, build_tree, game_from_spec, game_spec
+
+__all__ = [
+    "BestResponse",
+    "Equilibrium",
+    "Evaluation",
+    "KeyTable",
+    "PerfectRecallError",
+    "PlayerTable",
+    "PolicyMismatchError",
+    "Progress",
+    "Sampler",
+    "SamplerProgress",
+    "SizeEstimate",
+    "Solver",
+    "StoredFileError",
+    "TabularPolicy",
+    "Tree",
+    "TreeTooLargeError",
+    "UnsupportedGameError",
+    "best_response",
+    "build_tree",
+    "estimate_size",
+    "evaluate",
+    "expected_values",
+    "exploitability",
+    "game_from_spec",
+    "game_spec",
+    "make_sampler",
+    "make_solver",
+    "nash_conv",
+    "solve_lp",
+]

@@ -1,0 +1,1 @@
+"""The measurements of ``scripts/benchmark.py``, one module a subject."""

@@ -1,0 +1,1 @@
+"""Self-play training against the published speed of a public benchmark's PPO."""
