@@ -57,6 +57,9 @@ class Parameters:
             elif isinstance(field.default, bool):
                 if not isinstance(value, (bool, np.bool_)):
                     raise ValueError(f"{field.name}={value!r} is not allowed; it must be true or false")
+            elif isinstance(field.default, str):  # free text, checked by the game
+                if not isinstance(value, str):
+                    raise ValueError(f"{field.name}={value!r} is not allowed; it must be a text")
             else:
                 low, high = meta["low"], meta["high"]
                 integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
@@ -133,6 +136,18 @@ class Game:
     def string_to_action(self, text: str, player: int | None = None) -> int:
         """The action that ``text`` names; ValueError with the accepted forms otherwise."""
         raise NotImplementedError
+
+    def move_to_string(self, state: State, player: int, action: int) -> str:
+        """``action`` as a move in ``state``: differs from ``action_to_string`` where the board completes the name."""
+        return self.action_to_string(player, action)
+
+    def move_from_string(self, state: State, text: str) -> int:
+        """The action that ``text`` names in ``state``."""
+        return self.string_to_action(text, state.current_player())
+
+    def cell_to_string(self, cell: int) -> str:
+        """Name of a cell, as in a ``witness``."""
+        return self.action_to_string(0, cell)
 
     def information_string(self, player: int, tokens: np.ndarray) -> str:
         """Readable form of a player's information state."""
@@ -252,7 +267,7 @@ class State:
         ):
             legal = np.flatnonzero(mask).tolist()
             known = isinstance(action, (int, np.integer)) and 0 <= action < mask.size
-            named = f" ({self.game.action_to_string(player, int(action))})" if known else ""
+            named = f" ({self.action_to_string(player, int(action))})" if known else ""
             raise IllegalActionError(
                 f"{self.game.spec()}: action {action!r}{named} of player {player} is illegal; "
                 f"legal actions are {legal}; choose one of state.legal_actions()"
@@ -338,10 +353,10 @@ class State:
         """``action_to_string(player, action)``, or with one argument the action of the player to move."""
         if action is None:
             player, action = self.current_player(), player
-        return self.game.action_to_string(player, action)
+        return self.game.move_to_string(self, player, action)
 
     def string_to_action(self, text: str) -> int:
-        return self.game.string_to_action(text, self.current_player())
+        return self.game.move_from_string(self, text)
 
     def to_string(self, player: int | None = None) -> str:
         """The board as text: a player's own view, or everything when ``player`` is None."""

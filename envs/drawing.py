@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -45,7 +45,32 @@ _VEIL_FOLD = (74, 67, 94)
 _GOLD = (255, 191, 36)
 _LAST = (255, 255, 255)
 _FRAMES: tuple[_Colour, ...] = ((204, 54, 46), (41, 98, 186))
-_STONES: tuple[_Colour, ...] = ((214, 58, 49), (45, 107, 204))
+_STONES: dict[str, _Colour] = {
+    "red": (214, 58, 49),
+    "green": (52, 146, 78),
+    "blue": (45, 107, 204),
+    "white": (236, 233, 224),
+    "black": (58, 58, 66),
+    "wood": (193, 140, 84),
+}
+
+
+class Layout(Protocol):
+    """What pieces, glow and caption need to know of a picture's layout, whatever the shape of its cells."""
+
+    @property
+    def canvas(self) -> tuple[int, int]:
+        """Width, height."""
+
+    @property
+    def width(self) -> int:
+        """Of a cell."""
+
+    @property
+    def caption(self) -> tuple[int, int]:
+        """Top of the caption, height of the caption area."""
+
+    def centre(self, row: float, col: float) -> _Point: ...
 
 
 @dataclass(frozen=True)
@@ -131,7 +156,7 @@ def _draw_position(image: Image.Image, picture: BoardPicture, layout: _Layout) -
         _paste(image, ring, layout.centre(*divmod(picture.last, cols)))
     for cell, owner in enumerate(picture.owners):
         if owner >= 0:
-            stone = _stone(layout, owner, cell in picture.discovered, cell in picture.witness)
+            stone = _stone(layout, picture.colours[owner], cell in picture.discovered, cell in picture.witness)
             _paste(image, stone, layout.centre(*divmod(cell, cols)))
 
 
@@ -253,7 +278,7 @@ def _cells_mask(layout: _Layout) -> Image.Image:
 
 
 @lru_cache(maxsize=8)
-def _curtain(layout: _Layout) -> Image.Image:
+def _curtain(layout: Layout) -> Image.Image:
     """Cloth with vertical folds, as large as the picture."""
     fold = np.sin(np.arange(layout.canvas[0]) * (2 * math.pi / max(8.0, 0.7 * layout.width)))
     mix = (0.5 + 0.5 * fold)[None, :, None]
@@ -261,7 +286,7 @@ def _curtain(layout: _Layout) -> Image.Image:
     return Image.fromarray(np.repeat(row.round().astype(np.uint8), layout.canvas[1], axis=0), "RGB")
 
 
-def _sprite_canvas(layout: _Layout, extent: float) -> tuple[Image.Image, float]:
+def _sprite_canvas(layout: Layout, extent: float) -> tuple[Image.Image, float]:
     """A transparent image ``extent`` cell widths wide, enlarged, and its middle; reduced, its side is odd."""
     side = (2 * math.ceil(extent * layout.width / 2) + 1) * _OVERSAMPLE
     return Image.new("RGBA", (side, side), (0, 0, 0, 0)), side / 2
@@ -298,7 +323,7 @@ def _last_ring(layout: _Layout, fogged: bool) -> Image.Image:
 
 
 @lru_cache(maxsize=64)
-def _stone(layout: _Layout, colour: int, discovered: bool, golden: bool) -> Image.Image:
+def _stone(layout: Layout, colour: str, discovered: bool, golden: bool) -> Image.Image:
     """A stone lit from the upper left, with its shadow: a cross if discovered, a gold rim if in the chain."""
     image, middle = _sprite_canvas(layout, 1.3)
     side = image.width
@@ -337,7 +362,7 @@ def _stone(layout: _Layout, colour: int, discovered: bool, golden: bool) -> Imag
 # -- the parts that belong to one picture -------------------------------------------------------------------
 
 
-def _draw_glow(image: Image.Image, picture: BoardPicture, layout: _Layout) -> None:
+def _draw_glow(image: Image.Image, picture: BoardPicture, layout: Layout) -> None:
     """Gold light around the chain: around every stone, and between cells that follow each other."""
     light = Image.new("L", layout.canvas, 0)
     draw = ImageDraw.Draw(light)
@@ -353,7 +378,7 @@ def _draw_glow(image: Image.Image, picture: BoardPicture, layout: _Layout) -> No
     image.paste(_GOLD, (0, 0), halo)
 
 
-def _draw_caption(image: Image.Image, picture: BoardPicture, layout: _Layout) -> None:
+def _draw_caption(image: Image.Image, picture: BoardPicture, layout: Layout) -> None:
     draw = ImageDraw.Draw(image)
     top, height = layout.caption
     room = layout.canvas[0] * 0.94
@@ -367,7 +392,7 @@ def _draw_caption(image: Image.Image, picture: BoardPicture, layout: _Layout) ->
         y = top + 0.34 * height
         x = middle - (length + lead) / 2
         if picture.turn is not None:
-            _draw_disc(image, (x + disc, y), disc, _STONES[picture.turn])
+            _draw_disc(image, (x + disc, y), disc, _STONES[picture.colours[picture.turn]])
         draw.text((x + lead, y), picture.caption, fill=_INK, font=font, anchor="lm")
     if picture.note:
         font = _fitting_font(draw, picture.note, max(8, round(0.24 * height)), room)

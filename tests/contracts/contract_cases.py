@@ -18,7 +18,10 @@ TREES = {
     "dark_hex": [
         {"rows": 2, "cols": c, "version": v, "info": i} for c in (2, 3) for v, i in _VARIANTS
     ],
+    "docking": [{"rows": 3, "layout": "custom", "white": "a1 c1 b2", "black": "a3 c3", "min_diag": 1, "max_plies": 3}],
     "hex": [{"rows": 2}, {"rows": 2, "swap": "sides"}, {"rows": 2, "cols": 3}, {"rows": 1, "cols": 4, "rex": True}],
+    "renju3": [{"rows": 2, "win_len": 2}, {"rows": 2, "win_len": 2, "allow_pass": False, "payoff": "share"}],
+    "tac_tix": [{"rows": 2}, {"rows": 2, "cols": 3, "convention": "normal", "initial": "O.O/.OO"}],
 }
 # Played at random.
 PLAYED = {
@@ -29,6 +32,13 @@ PLAYED = {
         {"rows": 7, "cols": 7, "info": "silent"},
     ],
     "hex": [{"rows": 3}, {"rows": 3, "cols": 4}, {"rows": 5, "swap": "sides", "rex": True}, {"rows": 9, "swap": "off"}],
+    "docking": [{}, {"layout": "draughts", "first": "B", "crash": "enemy"}, {"min_diag": 2, "chooser": "owner"}],
+    "renju3": [
+        {"rows": 6},
+        {"rows": 5, "cols": 7, "threat_planes": True, "own_four": "auto"},
+        {"rows": 4, "payoff": "share"},
+    ],
+    "tac_tix": [{}, {"rows": 7, "cols": 6, "convention": "normal"}, {"rows": 3, "initial": "OOO/O.O/OOO"}],
 }
 TOYS = [ToyGame(ToyParameters(plies=plies)) for plies in (5, 7)]
 

@@ -10,10 +10,13 @@ import pytest
 
 import envs
 
+# A board other than the default one.
+OTHER_BOARDS = {"docking": {"rows": 6}}
+
 
 @pytest.mark.parametrize("name", envs.game_names())
 def test_copies_of_a_running_game(name):
-    game = envs.make(name, rows=4)
+    game = envs.make(name, **OTHER_BOARDS.get(name, {"rows": 4}))
     rng = np.random.default_rng(0)
     state = game.new_initial_state()
     for _ in range(3):
@@ -35,7 +38,7 @@ def test_a_game_is_its_parameters(name):
     again = envs.make(name, **game.explicit_parameters())
     assert again == game and hash(again) == hash(game) and game.spec() in repr(game)
     assert pickle.loads(pickle.dumps(game)) == game
-    assert envs.make(name, rows=2) != game
+    assert envs.make(name, **OTHER_BOARDS.get(name, {"rows": 5})) != game
 
 
 def test_players_and_ends():
@@ -55,9 +58,14 @@ def test_players_and_ends():
     assert state.information_state_string(0) == "P0 b1 (opponent placed) a2x b2"
 
 
+def test_text_parameters():
+    with pytest.raises(ValueError, match="initial=3 is not allowed; it must be a text"):
+        envs.make("tac_tix", initial=3)
+
+
 def test_unknown_game():
     for name in ("chess", "hex_board", "", None):
-        with pytest.raises(ValueError, match="dark_hex, hex"):
+        with pytest.raises(ValueError, match="dark_hex, docking, hex"):
             envs.make(name)
 
 

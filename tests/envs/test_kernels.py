@@ -35,7 +35,7 @@ def play_out(table, params, row, mask, rng):
 
 def test_drivers_call_any_game_through_its_table():
     for name in envs.game_names():
-        game = envs.make(name, rows=3)
+        game = envs.make(name)
         rng = rng_state(0)
         for _ in range(50):
             state = game.new_initial_state()
