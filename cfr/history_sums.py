@@ -9,6 +9,8 @@ own. Meant for cross-checks.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numba import types
 
@@ -106,7 +108,7 @@ class HistorySums:
         self._value = np.empty(count)
 
     def add_regrets(
-        self, player: int, behaviour: list[np.ndarray], instantaneous: np.ndarray, regrets: np.ndarray
+        self, player: int, behaviour: Sequence[np.ndarray], instantaneous: np.ndarray, regrets: np.ndarray
     ) -> None:
         """Add the player's instantaneous regrets to ``regrets`` and leave them in ``instantaneous`` (float64[S])."""
         instantaneous.fill(0.0)

@@ -28,6 +28,7 @@ I64 = types.Array(types.int64, 1, "C")
 
 WORD = 8
 MAX_BYTES = WORD << 32  # links are 32-bit word numbers
+MOST_WORDS = 1 << 24  # taken at once: zeroing more would be felt as a pause
 # Positions in the counters; two more per player follow: next free word of his chunk, and its end.
 TOP, INFOSETS, CHUNK, NUM_TOKENS, ARENAS = 0, 1, 2, 3, 4
 ROOT_LINKS = 1  # word of the links that lead to each player's empty information state
@@ -257,7 +258,7 @@ class InfosetTable:
     def _size_for(self, counters: np.ndarray) -> int:
         """Words of a pool that has room beyond ``counters``; TableFullError when the limit forbids it."""
         needed = int(counters[TOP]) + self.room
-        words = min(needed + needed // 2, self.memory_limit // WORD)
+        words = min(needed + min(needed // 2, MOST_WORDS), self.memory_limit // WORD)
         if words < needed:
             raise TableFullError(
                 f"the infoset table holds {int(counters[INFOSETS]):,} information sets in "

@@ -15,18 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from cfr.best_response import Evaluation, evaluate_behaviour
+from cfr.best_response import Evaluation
 from cfr.errors import StoredFileError, TreeTooLargeError
-from cfr.history_sums import HistorySums
+from cfr.form import Form, TreeForm
 from cfr.memory import available_memory, format_bytes
-from cfr.policy import TabularPolicy
-from cfr.regret import RULES, Rule, add_regrets, add_to_average, next_strategy
+from cfr.regret import RULES, Rule, add_to_average, next_strategy
 from cfr.storage import load_arrays, save_arrays, with_suffix
-from cfr.sweeps import behaviour_of, realisation
 from cfr.tree import Tree, build_tree
 
 KIND, FORMAT = "cfr_checkpoint", 1
-SUMS = ("sequences", "histories")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,52 +40,50 @@ class Progress:
 
 
 class Solver:
-    """A CFR solver on a tree; make one with ``make_solver``."""
+    """A CFR solver on a form of a game; make one with ``make_solver``."""
 
-    def __init__(self, tree: Tree, rule: Rule, name: str, sums: str = "sequences") -> None:
-        if sums not in SUMS:
-            raise ValueError(f"sums={sums!r} is not allowed; choose one of {', '.join(SUMS)}")
-        self.tree, self.rule, self.name, self.sums = tree, rule, name, sums
-        self._histories = HistorySums(tree) if sums == "histories" else None
+    def __init__(self, form: Form, rule: Rule, name: str) -> None:
+        self.form, self.rule, self.name = form, rule, name
         self.iteration = 0
         self.seconds = 0.0
-        _check_memory(tree)
-        self._behaviour = TabularPolicy.uniform(tree).behaviour(tree)
-        self._regrets = [np.zeros(plex.num_sequences) for plex in tree.treeplexes]
-        self._averages = [np.zeros(plex.num_sequences) for plex in tree.treeplexes]
-        self._instantaneous = [np.empty(plex.num_sequences) for plex in tree.treeplexes]
-        self._reach = np.empty(int(tree.offsets[-1]))
-        self._own_reach = [
-            self._reach[start:stop] for start, stop in zip(tree.offsets[:-1], tree.offsets[1:], strict=True)
-        ]
+        _check_memory(form)
+        self._behaviours = form.uniform()
+        self._regrets, self._averages = self._zeros(), self._zeros()
+        self._instantaneous = self._zeros()
+        self._reaches = form.new_reaches()
         self._realise()
 
+    def _zeros(self) -> list[np.ndarray]:
+        return [np.zeros(behaviour.size) for behaviour in self._behaviours]
+
     def _realise(self) -> None:
-        for player, plex in enumerate(self.tree.treeplexes):
-            realisation(plex.parent_sequence, plex.first_sequence, self._behaviour[player], self._own_reach[player])
+        for player in range(self.form.num_players):
+            self.form.realise(player, self._behaviours[player], self._reaches[player])
+
+    @property
+    def tree(self) -> Tree:
+        """The tree that the solver works on, where it works on one."""
+        if not isinstance(self.form, TreeForm):
+            raise AttributeError(f"this solver of {self.form.spec} works without a tree")
+        return self.form.tree
 
     def step(self) -> None:
         """One iteration."""
         self.iteration += 1
-        for player in range(self.tree.num_players):
+        for player in range(self.form.num_players):
             self._update(player)
 
     def _update(self, player: int) -> None:
         """The player's part of iteration ``self.iteration``: average, regrets, next strategy."""
-        t, rule, plex = self.iteration, self.rule, self.tree.treeplexes[player]
-        behaviour, own_reach = self._behaviour[player], self._own_reach[player]
+        t, rule, form = self.iteration, self.rule, self.form
         regrets, instantaneous = self._regrets[player], self._instantaneous[player]
-        add_to_average(own_reach, rule.average_weight(t), self._averages[player])
-        if self._histories is None:
-            self.tree.payoffs[player].gradient(self._reach, instantaneous)
-            add_regrets(plex.parent_sequence, plex.first_sequence, instantaneous, behaviour, regrets)
-        else:
-            self._histories.add_regrets(player, self._behaviour, instantaneous, regrets)
+        add_to_average(self._reaches[player], rule.average_weight(t), self._averages[player])
+        form.add_regrets(player, self._behaviours, self._reaches, instantaneous, regrets)
         next_strategy(
-            plex.first_sequence, regrets, rule.positive_discount(t), rule.negative_discount(t), instantaneous,
-            rule.predictive, behaviour,
+            form.first_sequence(player), regrets, rule.positive_discount(t), rule.negative_discount(t),
+            instantaneous, rule.predictive, self._behaviours[player],
         )  # fmt: skip
-        realisation(plex.parent_sequence, plex.first_sequence, behaviour, own_reach)
+        form.realise(player, self._behaviours[player], self._reaches[player])
 
     def run(
         self,
@@ -127,51 +122,47 @@ class Solver:
             self.step()
 
     # -- policies -------------------------------------------------------------------------------------------
-    def _average_behaviour(self) -> list[np.ndarray]:
-        result = []
-        for plex, average in zip(self.tree.treeplexes, self._averages, strict=True):
-            behaviour = np.empty(plex.num_sequences)
-            behaviour_of(plex.parent_sequence, plex.first_sequence, average, behaviour)
-            result.append(behaviour)
-        return result
+    def _average_behaviours(self) -> list[np.ndarray]:
+        return [self.form.normalise(player, average) for player, average in enumerate(self._averages)]
 
-    def average_policy(self) -> TabularPolicy:
-        """The average policy, which approaches an equilibrium in two-player zero-sum games. Uniform where its
-        player has never been."""
-        return TabularPolicy.from_behaviour(self.tree, self._average_behaviour())
+    def average_policy(self) -> Any:
+        """The average policy (a TabularPolicy, on a tree), which approaches an equilibrium in two-player zero-sum
+        games. Uniform where its player has never been."""
+        return self.form.policy(self._average_behaviours())
 
-    def current_policy(self) -> TabularPolicy:
+    def current_policy(self) -> Any:
         """The policy of the next iteration."""
-        return TabularPolicy.from_behaviour(self.tree, self._behaviour)
+        return self.form.policy(self._behaviours)
 
     def evaluate(self) -> Evaluation:
         """Exact values and best-response values of the average policy."""
-        return evaluate_behaviour(self.tree, self._average_behaviour())
+        return self.form.evaluate(self._average_behaviours())
 
     def nash_conv(self) -> float:
         """NashConv of the average policy."""
         return self.evaluate().nash_conv
 
     # -- checkpoints ------------------------------------------------------------------------------------------
+    def _identity(self) -> dict[str, str]:
+        form = self.form
+        return {"game": form.spec, "keys": form.key_kind, "solver": self.name, "sums": form.sums}
+
     @property
     def nbytes(self) -> int:
         """Bytes of the solver's own arrays; the same from the first iteration to the last."""
-        return _solver_bytes(self.tree)
+        return _solver_bytes(self.form)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write all that the next iterations depend on; the previous file survives a failure. Returns its path."""
         header = {
-            "game": self.tree.spec,
-            "keys": self.tree.key_kind,
-            "solver": self.name,
-            "sums": self.sums,
+            **self._identity(),
             "iteration": self.iteration,
             "seconds": self.seconds,
         }
         arrays = {}
-        for player in range(self.tree.num_players):
+        for player in range(self.form.num_players):
             arrays[f"regrets_{player}"] = self._regrets[player]
-            arrays[f"behaviour_{player}"] = self._behaviour[player]
+            arrays[f"behaviour_{player}"] = self._behaviours[player]
             arrays[f"averages_{player}"] = self._averages[player]
         return save_arrays(path, KIND, FORMAT, header, arrays)
 
@@ -182,16 +173,15 @@ class Solver:
         """
         header, arrays = load_arrays(path, KIND, FORMAT)
         source = with_suffix(path)
-        own = {"game": self.tree.spec, "keys": self.tree.key_kind, "solver": self.name, "sums": self.sums}
-        for field, wanted in own.items():
+        for field, wanted in self._identity().items():
             if header.get(field) != wanted:
                 raise StoredFileError(f"{source}: its {field} is {header.get(field)!r}, this solver's is {wanted!r}")
         loaded: dict[str, list[np.ndarray]] = {}
         for name in ("regrets", "behaviour", "averages"):
             loaded[name] = []
-            for player, plex in enumerate(self.tree.treeplexes):
+            for player, own in enumerate(self._behaviours):
                 values = arrays.get(f"{name}_{player}")
-                if values is None or values.shape != (plex.num_sequences,) or values.dtype != np.float64:
+                if values is None or values.shape != own.shape or values.dtype != np.float64:
                     raise StoredFileError(f"{source}: damaged checkpoint, {name} of player {player} do not fit")
                 loaded[name].append(values)
         try:
@@ -199,26 +189,28 @@ class Solver:
         except (KeyError, TypeError, ValueError) as error:
             raise StoredFileError(f"{source}: damaged checkpoint ({error!r})") from error
         self.iteration, self.seconds = iteration, total_seconds
-        self._regrets, self._behaviour = loaded["regrets"], loaded["behaviour"]
+        self._regrets, self._behaviours = loaded["regrets"], loaded["behaviour"]
         self._averages = loaded["averages"]
         self._realise()
 
 
 def make_solver(
-    name: str, game_or_tree: Any, memory_limit: int | None = None, sums: str = "sequences"
+    name: str, source: Any, memory_limit: int | None = None, sums: str = "sequences"
 ) -> Solver:
-    """A solver by name: "cfr", "cfr_plus", "linear_cfr", "dcfr" or "pcfr_plus", on a Tree or on a game (whose tree is
-    then built, see ``build_tree``).
+    """A solver by name: "cfr", "cfr_plus", "linear_cfr", "dcfr" or "pcfr_plus", on a Tree, on a game (whose tree is
+    then built, see ``build_tree``), or on another ``cfr.form.Form``.
 
     ``sums``: regrets are summed over sequences (the fast way), or over "histories" in OpenSpiel's order with its
     rounding, for comparing iterates: see ``cfr.history_sums``. That needs a tree with ``keep_histories=True``.
     """
     if name not in RULES:
         raise ValueError(f"unknown solver {name!r}; solvers are {', '.join(RULES)}")
-    tree = game_or_tree if isinstance(game_or_tree, Tree) else None
-    if tree is None:
-        tree = build_tree(game_or_tree, memory_limit, keep_histories=sums == "histories")
-    return Solver(tree, RULES[name], name, sums)
+    if hasattr(source, "add_regrets"):
+        return Solver(source, RULES[name], name)
+    tree = source
+    if not isinstance(source, Tree):
+        tree = build_tree(source, memory_limit, keep_histories=sums == "histories")
+    return Solver(TreeForm(tree, sums), RULES[name], name)
 
 
 def _next_check(iteration: int) -> int:
@@ -233,16 +225,16 @@ def _check_limits(iterations: int | None, seconds: float | None, target_nash_con
             raise ValueError(f"{name}={value!r} is not allowed; it must be at least 0")
 
 
-def _solver_bytes(tree: Tree) -> int:
-    """Regrets, strategy, average, gradient and reach: five float64 a sequence."""
-    return 5 * 8 * int(tree.offsets[-1])
+def _solver_bytes(form: Form) -> int:
+    """Regrets, strategy, average, instantaneous regrets and reach: five float64 a sequence."""
+    return 5 * 8 * sum(int(form.first_sequence(player)[-1]) for player in range(form.num_players))
 
 
-def _check_memory(tree: Tree) -> None:
-    needed, limit = _solver_bytes(tree), available_memory()
+def _check_memory(form: Form) -> None:
+    needed, limit = _solver_bytes(form), available_memory()
     if needed > limit:
         raise TreeTooLargeError(
-            f"a solver of {tree.spec} needs {format_bytes(np.log10(needed))} and there are "
+            f"a solver of {form.spec} needs {format_bytes(np.log10(needed))} and there are "
             f"{format_bytes(np.log10(limit))} free; "
             'sample instead, cfr.make_sampler("external", game)',
             needed,

@@ -109,9 +109,9 @@ def test_sequence_form_has_the_same_regrets_and_averages(name, case):
             expected = exact._regrets[player].copy()
             if exact.rule.predictive:
                 expected += exact._instantaneous[player]
-            strategies = exact._behaviour[player], fast._behaviour[player]
+            strategies = exact._behaviours[player], fast._behaviours[player]
             tied = np.maximum.reduceat(expected[1:], plex.first_sequence[:-1] - 1) < 1e-12
             tied = np.concatenate([[False], np.repeat(tied, np.diff(plex.first_sequence))])
             assert np.abs(strategies[0] - strategies[1])[~tied].max(initial=0.0) < 1e-9
             strategies[1][:] = strategies[0]
-            realisation(plex.parent_sequence, plex.first_sequence, strategies[1], fast._own_reach[player])
+            realisation(plex.parent_sequence, plex.first_sequence, strategies[1], fast._reaches[player])

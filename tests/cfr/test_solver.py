@@ -139,7 +139,7 @@ def test_memory_does_not_grow_with_iterations():
 
 def assert_same(a, b):
     assert a.iteration == b.iteration
-    for name in ("_regrets", "_averages", "_behaviour"):
+    for name in ("_regrets", "_averages", "_behaviours"):
         for x, y in zip(getattr(a, name), getattr(b, name), strict=True):
             assert x.tobytes() == y.tobytes(), name
 
