@@ -158,6 +158,11 @@ def test_a_board_beyond_enumeration_is_sampled():
     assert (blocks > 0).all() and np.isfinite(sampler._table.average(blocks, first)).all()
 
 
+def test_games_too_long_for_importance_weights_are_refused():
+    with pytest.raises(OverflowError, match="rows=19.*cannot be outcome-sampled"):
+        make_sampler("outcome", board(19, 19, "classical"), seed=1).run(iterations=50)
+
+
 def test_hex_is_sampled_too():
     game = envs.make("hex", rows=2, cols=2, swap="off")
     tree = cfr.build_tree(game)
