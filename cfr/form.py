@@ -109,7 +109,7 @@ class TreeForm:
     def normalise(self, player: int, weights: np.ndarray) -> np.ndarray:
         plex = self.tree.treeplexes[player]
         behaviour = np.empty(plex.num_sequences)
-        behaviour_of(plex.parent_sequence, plex.first_sequence, weights, behaviour)
+        behaviour_of(plex.first_sequence, weights, behaviour)
         return behaviour
 
     def evaluate(self, behaviours: Sequence[np.ndarray]) -> Evaluation:

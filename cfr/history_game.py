@@ -40,19 +40,19 @@ def _enter(params, row, node):
         row[LOG_LENGTH + player] = length + 1
 
 
-@kernel(RESET, _nrt=False)
+@kernel(RESET, allocates=False)
 def reset(params, row):
     for player in range(params[PLAYERS]):
         row[LOG_LENGTH + player] = 0
     _enter(params, row, 0)
 
 
-@kernel(CURRENT_PLAYER, _nrt=False)
+@kernel(CURRENT_PLAYER, allocates=False)
 def current_player(params, row):
     return params[params[MOVER] + row[NODE]]
 
 
-@kernel(LEGAL, _nrt=False)
+@kernel(LEGAL, allocates=False)
 def legal(params, row, mask):
     first = params[FIRST_CHILD] + row[NODE]
     count = np.int64(params[first + 1] - params[first])
@@ -61,7 +61,7 @@ def legal(params, row, mask):
     return count
 
 
-@kernel(APPLY, _nrt=False)
+@kernel(APPLY, allocates=False)
 def apply(params, row, action):
     first = params[params[FIRST_CHILD] + row[NODE]]
     _enter(params, row, params[params[CHILDREN] + first + action])
@@ -74,12 +74,12 @@ def returns(params, row, out):
         out[player] = payoffs[row[NODE] * params[PLAYERS] + player]
 
 
-@kernel(OBSERVE, _nrt=False)
+@kernel(OBSERVE, allocates=False)
 def observe(params, row, player, view, out):
     out[:] = 0.0  # there is nothing to see in a list of histories
 
 
-@kernel(INFORMATION_SPAN, _nrt=False)
+@kernel(INFORMATION_SPAN, allocates=False)
 def information_span(params, row, player):
     start = np.int64(LOG_LENGTH + params[PLAYERS] + player * params[LOG_CAPACITY])
     return start, start + np.int64(row[LOG_LENGTH + player])

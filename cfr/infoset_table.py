@@ -145,7 +145,7 @@ def start_at_roots(pool32, cursors):
         cursors[2 * player + 1] = 0
 
 
-@kernel(types.void(U32, U16, types.int64, ROW, I64, I64), _nrt=False, error_model="numpy")
+@kernel(types.void(U32, U16, types.int64, ROW, I64, I64), allocates=False, error_model="numpy")
 def find_blocks(pool32, pool16, player, tokens, offsets, blocks):
     """Block of each information state ``tokens[offsets[i]:offsets[i + 1]]`` of ``player``, 0 where he has never
     decided."""
@@ -161,7 +161,7 @@ def find_blocks(pool32, pool16, player, tokens, offsets, blocks):
         blocks[i] = block
 
 
-@kernel(types.void(F64, U16, I64, I64, F64), _nrt=False, error_model="numpy")
+@kernel(types.void(F64, U16, I64, I64, F64), allocates=False, error_model="numpy")
 def average_probabilities(pool, pool16, blocks, first, out):
     """Average policy at ``blocks[i]`` into ``out[first[i]:first[i + 1]]``; uniform where nothing has been added."""
     for i in range(blocks.size):
@@ -177,7 +177,7 @@ def average_probabilities(pool, pool16, blocks, first, out):
 
 @kernel(
     types.void(U32, U16, types.int64, types.int64, ROW, I64, I64, I64, I64, ROW, ROW),
-    _nrt=False,
+    allocates=False,
     error_model="numpy",
 )
 def list_infosets(pool32, pool16, player, num_tokens, path, nodes, sizes, offsets, first, tokens, actions):

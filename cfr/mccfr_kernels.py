@@ -123,7 +123,7 @@ def _sample_chance(chance_first, chance_p, node, walk, rng, forced, forced_p):
         TABLE, PARAMS, ROW, MASK, I64, F64, F64, U32, U16, I64, I64, I64, F64, RNG, I64, F64,
         types.int64, types.int64, types.int64, I64, F64, types.float64,
     ),
-    _nrt=False,
+    allocates=False,
     error_model="numpy",
 )  # fmt: skip
 def outcome_sampling(
@@ -236,7 +236,7 @@ def _set_value(frames, depth, ranks, values, value):
         TABLE, PARAMS, ROW, MASK, I64, F64, F64, U32, U16, I64, I64, I64, F64, RNG, I64, F64,
         types.int64, types.int64, types.int64, I64, I64, ROW, ROW, I64, F64,
     ),
-    _nrt=False,
+    allocates=False,
     error_model="numpy",
 )  # fmt: skip
 def external_sampling(

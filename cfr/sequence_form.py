@@ -61,7 +61,7 @@ def solve_lp(tree: Tree) -> Equilibrium:
     behaviour = []
     for plex, plan in zip(tree.treeplexes, plans, strict=True):
         values = np.empty(plex.num_sequences)
-        behaviour_of(plex.parent_sequence, plex.first_sequence, np.maximum(plan, 0.0), values)
+        behaviour_of(plex.first_sequence, np.maximum(plan, 0.0), values)
         behaviour.append(values)
     return Equilibrium(float(-result.fun), TabularPolicy.from_behaviour(tree, behaviour))
 

@@ -20,11 +20,11 @@ def realisation(parent_sequence, first_sequence, behaviour, reach):
             reach[s] = above * behaviour[s]
 
 
-@kernel(types.void(I32, I64, F64, F64))
-def behaviour_of(parent_sequence, first_sequence, weights, behaviour):
+@kernel(types.void(I64, F64, F64))
+def behaviour_of(first_sequence, weights, behaviour):
     """Normalise non-negative ``weights`` at every infoset; uniform where they are all zero."""
     behaviour[0] = 1.0
-    for i in range(parent_sequence.size):
+    for i in range(first_sequence.size - 1):
         first, stop = first_sequence[i], first_sequence[i + 1]
         total = 0.0
         for s in range(first, stop):

@@ -123,11 +123,15 @@ def _cache_directory(module_file: str) -> str:
                   "Set NUMBA_CACHE_DIR to a writable directory.")
 
 
-def kernel(signature: Any, **options: Any) -> Any:
+def kernel(signature: Any, allocates: bool = True, **options: Any) -> Any:
     """Decorator: compile a function for one explicit signature, cached on disk, releasing the GIL.
 
-    Ordinary calls between kernels, also across files, are safe: see the module docstring.
+    Ordinary calls between kernels, also across files, are safe: see the module docstring. ``allocates=False``
+    promises that the function makes no arrays: its arguments are then borrowed instead of being counted up and down
+    atomically, which is most of the time of a small kernel.
     """
+    if not allocates:
+        options["_nrt"] = False
 
     def decorate(function: Any) -> Any:
         module_file = sys.modules[function.__module__].__file__

@@ -51,17 +51,17 @@ CLASSICAL, ABRUPT = 0, 1
 SILENT, NUMTURNS, ANNOUNCE = 0, 1, 2
 
 
-@kernel(RESET)
+@kernel(RESET, allocates=False)
 def reset(params, row):
     clear(params, row)
 
 
-@kernel(CURRENT_PLAYER)
+@kernel(CURRENT_PLAYER, allocates=False)
 def current_player(params, row):
     return row[MOVER] if row[WINNER] < 0 else TERMINAL
 
 
-@kernel(LEGAL)
+@kernel(LEGAL, allocates=False)
 def legal(params, row, mask):
     """Every cell that the mover does not know to be occupied."""
     cells = params[CELLS]
@@ -82,7 +82,7 @@ def _append(params, row, player, token):
     row[LOG_0 + player] += 1
 
 
-@kernel(APPLY)
+@kernel(APPLY, allocates=False)
 def apply(params, row, action):
     mover = row[MOVER]
     collision = row[BOARD + action] & OWNER != 0
@@ -100,7 +100,7 @@ def apply(params, row, action):
         row[MOVER] = 1 - mover
 
 
-@kernel(RETURNS)
+@kernel(RETURNS, allocates=False)
 def returns(params, row, out):
     out[0] = 0.0
     out[1] = 0.0
@@ -109,13 +109,13 @@ def returns(params, row, out):
         out[1 - row[WINNER]] = -1.0
 
 
-@kernel(INFORMATION_SPAN)
+@kernel(INFORMATION_SPAN, allocates=False)
 def information_span(params, row, player):
     start = np.int64(BOARD + params[CELLS] + player * params[LOG_CAPACITY])
     return start, start + np.int64(row[LOG_0 + player])
 
 
-@kernel(OBSERVE)
+@kernel(OBSERVE, allocates=False)
 def observe(params, row, player, view, out):
     """Built from the player's tokens alone: what he cannot know cannot enter."""
     cells = params[CELLS]
@@ -190,6 +190,7 @@ class DarkHexGame(Game):
     kernels = Kernels(reset, current_player, legal, apply, returns, observe, information_span)
     perfect_information = False
     phantom_placement = True
+    information_length_at = LOG_0  # row[information_length_at + player]: how many tokens the player has
 
     def __init__(self, parameters: DarkHexParameters) -> None:
         cols = parameters.rows if parameters.cols is None else parameters.cols
@@ -324,6 +325,11 @@ class DarkHexGame(Game):
 
     def witness(self, state: State) -> tuple[int, ...]:
         return chain_witness(state, "shortest")
+
+    # -- exact engine -----------------------------------------------------------------------------------
+    def win_table(self) -> np.ndarray:
+        """bool[2, 2**cells]: which sets of stones (bit masks over the cells) win for each player."""
+        return board.win_table(self.params)
 
     # -- search -----------------------------------------------------------------------------------------
     def resample(self, state: State, player: int, rng: np.random.Generator) -> State:

@@ -48,23 +48,23 @@ SWAP, REX = OPTION_0, OPTION_1
 SWAP_OFF, SWAP_PIECES, SWAP_SIDES = 0, 1, 2
 
 
-@kernel(RESET)
+@kernel(RESET, allocates=False)
 def reset(params, row):
     clear(params, row)
 
 
-@kernel(CURRENT_PLAYER)
+@kernel(CURRENT_PLAYER, allocates=False)
 def current_player(params, row):
     return row[MOVER] if row[WINNER] < 0 else TERMINAL
 
 
-@kernel(types.bool_(PARAMS, ROW))
+@kernel(types.bool_(PARAMS, ROW), allocates=False)
 def swap_available(params, row):
     """The swap is offered once: as the second player's first action."""
     return params[SWAP] != SWAP_OFF and row[PLY] == 1 and row[WINNER] < 0
 
 
-@kernel(LEGAL)
+@kernel(LEGAL, allocates=False)
 def legal(params, row, mask):
     running = row[WINNER] < 0
     count = 0
@@ -77,7 +77,7 @@ def legal(params, row, mask):
     return count
 
 
-@kernel(APPLY)
+@kernel(APPLY, allocates=False)
 def apply(params, row, action):
     cells = params[CELLS]
     row[BOARD + cells + row[LOG_0]] = action
@@ -101,7 +101,7 @@ def apply(params, row, action):
     row[MOVER] = 1 - mover
 
 
-@kernel(RETURNS)
+@kernel(RETURNS, allocates=False)
 def returns(params, row, out):
     out[0] = 0.0
     out[1] = 0.0
@@ -110,7 +110,7 @@ def returns(params, row, out):
         out[1 - row[WINNER]] = -1.0
 
 
-@kernel(OBSERVE)
+@kernel(OBSERVE, allocates=False)
 def observe(params, row, player, view, out):
     """Own stones, other stones, seat, colour, whether on turn, whether the swap is available."""
     cells = params[CELLS]
@@ -128,7 +128,7 @@ def observe(params, row, player, view, out):
     out[at + 5] = swap_available(params, row)
 
 
-@kernel(INFORMATION_SPAN)
+@kernel(INFORMATION_SPAN, allocates=False)
 def information_span(params, row, player):
     start = BOARD + params[CELLS]
     return types.int64(start), types.int64(start + row[LOG_0])

@@ -48,7 +48,7 @@ def board_params(rows: int, cols: int, option_0: int = 0, option_1: int = 0, log
     return params
 
 
-@kernel(types.void(PARAMS, ROW))
+@kernel(types.void(PARAMS, ROW), allocates=False)
 def clear(params, row):
     """Empty board, Red to move, no winner, no tokens."""
     for i in range(BOARD + params[CELLS]):
@@ -73,26 +73,26 @@ def _side_marks(params, cell, colour):
     return marks
 
 
-@kernel(types.void(PARAMS, ROW, types.int64, types.int64, types.int64))
+@kernel(types.void(PARAMS, ROW, types.int64, types.int64, types.int64), allocates=False)
 def _spread(params, row, cell, owner, marks):
     """Give the marks of ``cell`` to its whole chain."""
-    stack = np.empty(params[CELLS], dtype=np.int32)
-    stack[0] = cell
-    size = 1
-    while size > 0:
-        size -= 1
-        first = NEIGHBOURS + 6 * stack[size]
+    # The stack is a list threaded through the stones themselves, above the eight bits of the marks: no memory is taken.
+    top = cell
+    while top >= 0:
+        stone = top
+        top = (row[BOARD + stone] >> 8) - 1
+        row[BOARD + stone] &= 255
+        first = NEIGHBOURS + 6 * stone
         for k in range(first, first + 6):
             other = params[k]
             if other >= 0:
                 value = row[BOARD + other]
                 if value & OWNER == owner and value & marks != marks:
-                    row[BOARD + other] = value | marks
-                    stack[size] = other
-                    size += 1
+                    row[BOARD + other] = value | marks | (top + 1) << 8
+                    top = other
 
 
-@kernel(types.bool_(PARAMS, ROW, types.int64, types.int64))
+@kernel(types.bool_(PARAMS, ROW, types.int64, types.int64), allocates=False)
 def place(params, row, cell, colour):
     """Put a stone on an empty cell; true when it completes a chain of its colour between the colour's sides."""
     owner = colour + 1
@@ -113,6 +113,44 @@ def place(params, row, cell, colour):
     if lacking:
         _spread(params, row, cell, owner, marks)
     return marks == BOTH_SIDES
+
+
+@kernel(types.void(PARAMS, types.int64, types.Array(types.bool_, 1, "C")))
+def _fill_wins(params, colour, out):
+    """``out[stones]``: whether a set of cells (bit mask) joins the colour's sides; by flooding whole sets."""
+    cells = params[CELLS]
+    around = np.zeros(cells, dtype=np.int64)
+    first_side, second_side = 0, 0
+    for cell in range(cells):
+        for k in range(NEIGHBOURS + 6 * cell, NEIGHBOURS + 6 * cell + 6):
+            if params[k] >= 0:
+                around[cell] |= 1 << params[k]
+        marks = _side_marks(params, cell, colour)
+        if marks & FIRST_SIDE:
+            first_side |= 1 << cell
+        if marks & SECOND_SIDE:
+            second_side |= 1 << cell
+    for stones in range(out.size):
+        reached, fresh = 0, stones & first_side
+        while fresh:
+            reached |= fresh
+            spread = 0
+            for cell in range(cells):
+                if fresh >> cell & 1:
+                    spread |= around[cell]
+            fresh = spread & stones & ~reached
+        out[stones] = reached & second_side != 0
+
+
+def win_table(params: np.ndarray) -> np.ndarray:
+    """bool[2, 2**cells]: which sets of stones (bit masks) win for Red and for Blue; boards up to 24 cells."""
+    cells = int(params[CELLS])
+    if cells > 24:
+        raise ValueError(f"a table of all sets of {cells} cells is too large; boards up to 24 cells have one")
+    table = np.empty((2, 1 << cells), dtype=np.bool_)
+    for colour in (RED, BLUE):
+        _fill_wins(params, colour, table[colour])
+    return table
 
 
 # -- names --------------------------------------------------------------------------------------------------
