@@ -14,11 +14,15 @@ from agents.agent import (
     UniformAgent,
     observe,
 )
+from agents.ismcts import ISMCTSAgent
 from agents.match import MatchReport, play_match
+from agents.mcts import MCTSAgent
 
 __all__ = [
     "Agent",
     "HumanAgent",
+    "ISMCTSAgent",
+    "MCTSAgent",
     "MatchReport",
     "NetworkAgent",
     "Observation",

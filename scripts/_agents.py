@@ -1,4 +1,11 @@
-"""Agents by name, for the scripts that let them play: uniform, policy:PATH, checkpoint:PATH, or just PATH."""
+"""Agents by name, for the scripts that let them play.
+
+    uniform                     every legal action alike
+    mcts:SIMULATIONS            Monte Carlo tree search, on games that hide nothing
+    mcts:SIMULATIONS:PATH       the same with the network of a checkpoint or run
+    ismcts:SIMULATIONS          information-set Monte Carlo tree search, on games that hide something
+    policy:PATH checkpoint:PATH PATH    a solver's policy, a trained network
+"""
 
 from __future__ import annotations
 
@@ -9,9 +16,12 @@ from typing import Any
 from _common import UserError, game_from_spec
 
 import cfr
-from agents import NetworkAgent, PolicyAgent, TabularAgent, UniformAgent
+from agents import Agent, ISMCTSAgent, MCTSAgent, NetworkAgent, TabularAgent, UniformAgent
+from agents.mcts import NetworkEvaluator
+from envs import Game
 
-FORMS = "uniform, policy:PATH, checkpoint:PATH, or the PATH of a policy, a checkpoint, or a run's folder"
+FORMS = "uniform, mcts:SIMULATIONS, mcts:SIMULATIONS:CHECKPOINT, ismcts:SIMULATIONS, policy:PATH, " \
+    "checkpoint:PATH, or the PATH of a policy, a checkpoint, or a run's folder"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,16 +32,34 @@ class Entry:
     spec: str | None
     policy: cfr.TabularPolicy | None = None
     checkpoint: Path | None = None
+    search: tuple[str, int] | None = None  # kind and simulations; with the network of a checkpoint if there is one
 
     def check(self, game: Any) -> None:
-        """UserError if it was made for another game."""
+        """UserError if it was made for another game, or cannot play this one."""
         if self.spec is not None and self.spec != cfr.game_spec(game):
             raise UserError(f"{self.text}: made for {self.spec}, not for {cfr.game_spec(game)}; "
                             "choose that game, or another agent")
+        if self.search is not None and isinstance(game, Game):
+            try:
+                self._searcher(game)
+            except ValueError as error:
+                raise UserError(f"{self.text}: {error}") from error
 
-    def agent(self, game: Any) -> PolicyAgent:
+    def _searcher(self, game: Game) -> Agent:
+        kind, simulations = self.search or ("", 0)
+        if kind == "ismcts":
+            return ISMCTSAgent(game, simulations, self.text)
+        if self.checkpoint is None:
+            return MCTSAgent(game, simulations, self.text)
+        trained = NetworkAgent.load(self.checkpoint, game)
+        evaluator = NetworkEvaluator(game, trained.network, trained.encoding)
+        return MCTSAgent(game, simulations, self.text, evaluator=evaluator)
+
+    def agent(self, game: Any) -> Agent:
         """The player."""
         self.check(game)
+        if self.search is not None:
+            return self._searcher(game)
         if self.policy is not None:
             return TabularAgent(self.policy, name=self.text)
         if self.checkpoint is not None:
@@ -46,6 +74,8 @@ def read_agent(text: str, key: str) -> Entry:
     if text == "uniform":
         return Entry(text, None)
     kind, _, rest = text.partition(":")
+    if kind in ("mcts", "ismcts"):
+        return _search(text, kind, rest, key)
     if kind == "policy" and rest:
         return _policy(text, Path(rest))
     if kind == "checkpoint" and rest:
@@ -60,6 +90,15 @@ def read_agent(text: str, key: str) -> Entry:
     if path.is_file():
         return _checkpoint(text, path) if path.suffix == ".pt" else _policy(text, path)
     raise UserError(f"{key} = {text!r}: no such agent and no such file; give {FORMS}")
+
+
+def _search(text: str, kind: str, rest: str, key: str) -> Entry:
+    number, colon, path = rest.partition(":")
+    if not number.isdecimal() or int(number) < 1 or (colon and (kind == "ismcts" or not path)):
+        raise UserError(f"{key} = {text!r}: write {kind}:SIMULATIONS, such as {kind}:1000"
+                        + (" or mcts:200:runs/MY_TRAINING_RUN" if kind == "mcts" else ""))
+    made = _checkpoint(text, Path(path)) if path else Entry(text, None)
+    return dataclasses.replace(made, search=(kind, int(number)))
 
 
 def _policy(text: str, path: Path) -> Entry:
