@@ -96,8 +96,8 @@ def simulate(
 ):
     """``count`` simulations, each from the next of the sampled positions ``roots``, all of one information state.
 
-    Each simulation adds one node, where there is room; the first one is that of the root player. ``keys`` (zeros at first, a power of two of them, at least
-    twice the nodes) and ``node_of`` are the hash table.
+    Each simulation adds one node, where there is room; the first one is that of the root player. ``keys`` (zeros at
+    first, a power of two of them, at least twice the nodes) and ``node_of`` are the hash table.
     """
     apply, current_player, span_of = apply_of(table), current_player_of(table), information_span_of(table)
     for simulation in range(count):

@@ -9,7 +9,6 @@ clock, and not on earlier searches.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -22,9 +21,10 @@ from envs.rng import rng_state
 
 __all__ = ["Evaluator", "MCTS", "MCTSAgent", "NetworkEvaluator", "Searched"]
 
-EXPLORATION = 0.4
-"""UCT's constant, for returns scaled to [0, 1]."""
-PUCT_EXPLORATION = 1.25
+RAVE = 1000.0
+"""Wins 30 of 30 games of 11x11 Hex against none, both with 1000 simulations; neutral in Tac-Tix and renju."""
+EXPLORATION = {"rave": 0.2, "uct": 0.4, "puct": 1.25}
+"""Default constants, for returns scaled to [0, 1]. RAVE needs some exploration to get past a wrong first idea."""
 MEMORY = 256 * 2**20
 """Most bytes of a tree."""
 
@@ -87,10 +87,12 @@ class MCTS:
 
     Args:
         game: one that hides nothing.
-        exploration: the constant of UCT or PUCT, for returns scaled to [0, 1].
+        exploration: the constant of UCT or PUCT, for returns scaled to [0, 1]; None: EXPLORATION's.
         rave: how many simulations it takes until an action's own statistics weigh as much as those of all
-            simulations that took it later (Gelly and Silver's equivalence parameter); 0: no RAVE. Not with an evaluator.
-        expand: visits of a leaf until its successors are made; 1 with an evaluator.
+            simulations that took it later (Gelly and Silver's equivalence parameter); 0: no RAVE. None with an
+            evaluator.
+        expand: visits of a leaf until its successors are made: more saves memory, and sees threats later. 1 with an
+            evaluator.
         evaluator: instead of random playouts; makes the search PUCT.
         memory: bytes that a tree may take. When they are full, the tree stops growing, not the search.
 
@@ -102,8 +104,8 @@ class MCTS:
         self,
         game: Game,
         exploration: float | None = None,
-        rave: float = 0.0,
-        expand: int = 2,
+        rave: float = RAVE,
+        expand: int = 1,
         evaluator: Evaluator | None = None,
         memory: int = MEMORY,
     ) -> None:
@@ -112,7 +114,7 @@ class MCTS:
                 f"{game.spec()} hides a part of the position: mcts searches games that show everything; use ismcts"
             )
         if exploration is None:
-            exploration = EXPLORATION if evaluator is None else PUCT_EXPLORATION
+            exploration = EXPLORATION["puct" if evaluator is not None else "rave" if rave else "uct"]
         for name, value, least in (("exploration", exploration, 0), ("rave", rave, 0), ("expand", expand, 1),
                                    ("memory", memory, 1)):
             if not value >= least:
@@ -163,15 +165,13 @@ class MCTS:
     def _reserve(self, simulations: int) -> None:
         """Arrays for as many nodes as the simulations can make, within the memory."""
         width = self.game.num_distinct_actions()
-        # A simulation makes one node; certain ends come on top.
         node_size = tree.NODE.itemsize + 8 * self.game.num_players
-        edges = (simulations + 1) * width
-        nodes = 2 * (simulations + 1) + width
-        share = self.memory / (edges * tree.EDGE.itemsize + nodes * node_size)
-        if share < 1:
-            edges, nodes = int(edges * share), int(nodes * share)
-        # The root must have room, whatever the limit says.
-        edges, nodes = max(edges, width), max(nodes, 2 * width + 2)
+        # The root has room whatever the limit says. A simulation makes one more node; certain ends come on top.
+        edges, nodes = width, 2 * width + 2
+        left = self.memory - edges * tree.EDGE.itemsize - nodes * node_size
+        share = max(0.0, left / (simulations * (width * tree.EDGE.itemsize + 2 * node_size)))
+        edges += int(simulations * width * min(1.0, share))
+        nodes += int(simulations * 2 * min(1.0, share))
         if (edges, nodes) != (getattr(self, "_edges", np.empty(0)).size, self._nodes.size):
             self._edges = np.empty(edges, tree.EDGE)
             self._nodes = np.empty(nodes, tree.NODE)

@@ -7,8 +7,8 @@ assumes two players or alternation.
 Leaves are expanded with a look at every successor: an action that ends the game with the best possible return
 decides it ("decisive moves", Teytaud and Teytaud, CIG 2010), and results that are certain move up the tree
 ("MCTS-Solver", Winands, Bjornsson and Saito, CG 2008), here as vectors of all players' returns. A node is
-settled by an action that gives its player the game's best return, or when all its actions are settled and the best of
-them does not leave the choice between different results for the others.
+settled by an action that gives its player the game's best return (a win, which fixes what the others get), or when
+all its actions are settled and the best of them does not leave the choice between different results for the others.
 """
 
 from __future__ import annotations

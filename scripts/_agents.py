@@ -16,8 +16,7 @@ from typing import Any
 from _common import UserError, game_from_spec
 
 import cfr
-from agents import Agent, ISMCTSAgent, MCTSAgent, NetworkAgent, TabularAgent, UniformAgent
-from agents.mcts import NetworkEvaluator
+from agents import Agent, NetworkAgent, TabularAgent, UniformAgent
 from envs import Game
 
 FORMS = "uniform, mcts:SIMULATIONS, mcts:SIMULATIONS:CHECKPOINT, ismcts:SIMULATIONS, policy:PATH, " \
@@ -46,6 +45,9 @@ class Entry:
                 raise UserError(f"{self.text}: {error}") from error
 
     def _searcher(self, game: Game) -> Agent:
+        from agents.ismcts import ISMCTSAgent  # these load compiled code
+        from agents.mcts import MCTSAgent, NetworkEvaluator
+
         kind, simulations = self.search or ("", 0)
         if kind == "ismcts":
             return ISMCTSAgent(game, simulations, self.text)

@@ -38,7 +38,7 @@ from _common import (
 from tqdm import tqdm
 
 import cfr
-from agents import MatchReport, play_match
+from agents import MatchReport, NetworkAgent, play_match
 from agents.evaluation import HISTORIES, Tabulator
 from agents.rating import Contestant, Ranking, lineups, plot_ranking, rank
 from configs import bounded, choice, described, factory, load
@@ -162,7 +162,7 @@ def exact(config: EvaluateConfig, game: Any, entries: list[Entry]) -> list[float
         if entry.policy is not None:
             value = cfr.nash_conv(tree, entry.policy)
         elif entry.checkpoint is not None and tabulator is not None:
-            value = tabulator.nash_conv(entry.agent(game))
+            value = tabulator.nash_conv(NetworkAgent.load(entry.checkpoint, game))
         else:
             value = cfr.nash_conv(tree, cfr.TabularPolicy.uniform(tree))
         found.append(max(0.0, value))  # rounding can leave a sum of gains a hair below zero
