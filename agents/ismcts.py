@@ -55,7 +55,8 @@ class ISMCTS:
         self._mask = np.zeros(actions, np.bool_)
         self._values = np.zeros(game.num_players)
         self._path, self._trace = np.zeros((2, length + 1, 2), np.int64)
-        self._nodes = np.empty(0, NODE)
+        self._nodes, self._edges = np.empty(0, NODE), np.empty(0, EDGE)
+        self._keys, self._node_of = np.empty(0, np.uint64), np.empty(0, np.int64)
 
     def search(self, player: int, tokens: np.ndarray, simulations: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Search the decision of `player`, who is on turn and whose information tokens are `tokens` (int32 [k]).

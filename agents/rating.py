@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -226,7 +227,7 @@ def plot_ranking(ranking: Ranking, path: Path) -> Path:
         axis.set_yticks(range(len(ratings)), [rating.name for rating in ratings])
         axis.set_ylim(-0.6, len(ratings) - 0.4)
         axis.set_xlabel(f"Elo, 95 % interval ({ranking.games} games)")
-        axis.set_title(ranking.game.partition("(")[0], fontsize=11)
+        axis.set_title(textwrap.fill(ranking.game.replace(",", ", "), 100), fontsize=8)
         axis.grid(axis="x", alpha=0.25)
         for side in ("top", "right", "left"):
             axis.spines[side].set_visible(False)
