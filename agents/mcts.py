@@ -25,8 +25,8 @@ from envs.rng import rng_state
 __all__ = ["Evaluator", "MCTS", "MCTSAgent", "NetworkEvaluator", "Searched"]
 
 RAVE = 1000.0
-"""In Hex, 1000 simulations with it won 30 of 30 games on 11x11 and 98 of 120 on 7x7 against 1000 without it; in
-Tac-Tix and renju no difference was seen."""
+"""In Hex, 1000 simulations with it won 30 of 30 games on 11x11 and 98 of 120 on 7x7 against 1000 without it;
+in 5x4 Tac-Tix 175 of 300 with 300, in 9x9 renju 51 of 120 (an even share is 40) with 500."""
 EXPLORATION = {"rave": 0.2, "uct": 0.4, "puct": 1.25}
 """Default constants, for returns scaled to [0, 1]. RAVE needs some exploration to get past a wrong first idea."""
 MEMORY = 256 * 2**20
