@@ -20,7 +20,7 @@ class Entry:
 
     text: str
     spec: str | None
-    policy: cfr.TabularPolicy | None = None
+    policy: cfr.TabularPolicy | cfr.MergedPolicy | None = None
     checkpoint: Path | None = None
 
     def check(self, game: Any) -> None:
@@ -63,7 +63,7 @@ def read_agent(text: str, key: str) -> Entry:
 
 
 def _policy(text: str, path: Path) -> Entry:
-    policy = cfr.TabularPolicy.load(path / "policy.npz" if path.is_dir() else path)
+    policy = cfr.load_policy(path / "policy.npz" if path.is_dir() else path)
     return Entry(text, policy.spec, policy=policy)
 
 

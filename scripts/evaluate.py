@@ -31,7 +31,7 @@ from _common import (
 from tqdm import tqdm
 
 import cfr
-from agents import MatchReport, play_match
+from agents import MatchReport, NetworkAgent, play_match
 from agents.evaluation import HISTORIES, Tabulator
 from configs import bounded, choice, described, factory, load
 from envs import Game
@@ -103,6 +103,10 @@ def exact(config: EvaluateConfig, game: Any, entries: list[Entry]) -> list[float
     if config.nash_conv == "off":
         return nothing
     networks = any(entry.checkpoint for entry in entries)
+    if cfr.prefers_phantom(game):
+        form = cfr.phantom_form(game)
+        log(f"{form.spec}: exact engine, {form.origin}")
+        return [max(0.0, form.evaluate(merged(form, entry, game)).nash_conv) for entry in entries]
     if config.nash_conv == "auto":
         most = HISTORIES if networks else TABULAR_HISTORIES
         size = cfr.estimate_size(game)
@@ -113,7 +117,7 @@ def exact(config: EvaluateConfig, game: Any, entries: list[Entry]) -> list[float
     tabulator = Tabulator(game, tree) if networks else None
     found: list[float | None] = []
     for entry in entries:
-        if entry.policy is not None:
+        if isinstance(entry.policy, cfr.TabularPolicy):
             value = cfr.nash_conv(tree, entry.policy)
         elif entry.checkpoint is not None and tabulator is not None:
             value = tabulator.nash_conv(entry.agent(game))
@@ -121,6 +125,17 @@ def exact(config: EvaluateConfig, game: Any, entries: list[Entry]) -> list[float
             value = cfr.nash_conv(tree, cfr.TabularPolicy.uniform(tree))
         found.append(max(0.0, value))  # rounding can leave a sum of gains a hair below zero
     return found
+
+
+def merged(form: cfr.ClassicalForm, entry: Entry, game: Any) -> list[Any]:
+    """An agent's play on the nodes of the exact engine."""
+    if entry.policy is not None:
+        return form.behaviours_of(entry.policy)
+    agent = entry.agent(game)
+    if not isinstance(agent, NetworkAgent):
+        return form.uniform()
+    view = agent.encoding == "view"
+    return [form.unmerged(player).merge_function(game, agent.distribution, view) for player in (0, 1)]
 
 
 if __name__ == "__main__":

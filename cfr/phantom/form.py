@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -12,8 +13,10 @@ import numpy as np
 from cfr.best_response import Evaluation
 from cfr.errors import PolicyMismatchError, UnsupportedGameError
 from cfr.phantom import masses
+from cfr.phantom.cache import cached
 from cfr.phantom.classical import Graph, build_graph
 from cfr.phantom.policy import MergedPolicy
+from cfr.phantom.size import check_size
 from cfr.phantom.unmerged import Unmerged
 from cfr.policy import TabularPolicy
 from cfr.sweeps import behaviour_of
@@ -24,13 +27,16 @@ class ClassicalForm:
 
     ``graphs``: one a player; ``behaviour`` arrays hold a probability per sequence (place 0, the empty sequence, is
     1). The two players' halves run on two threads; neither depends on the other's, so results do not either.
+    ``memory_limit`` in bytes (half of what is free when unset): TreeTooLargeError, before anything is built, for a
+    board that needs more. ``use_cache``: keep the graphs on disk, see ``cfr.phantom.cache``. ``origin`` says where
+    they came from.
     """
 
     num_players = 2
     key_kind = "tokens"
     sums = "merged"
 
-    def __init__(self, game: Any) -> None:
+    def __init__(self, game: Any, memory_limit: int | None = None, use_cache: bool = False) -> None:
         if not game.phantom_placement or not game.classical or game.info != "silent":
             raise UnsupportedGameError(
                 f"{game.spec()}: merged nodes are for classical phantom placement games with info=silent; "
@@ -38,11 +44,15 @@ class ClassicalForm:
             )
         self.game = game
         self.spec = game.spec()
-        wins = game.win_table()
+        check_size(game, memory_limit)
+        began = time.perf_counter()
+        self.graphs, read = cached(self.spec, self._build) if use_cache else (self._build(), False)
+        self.origin = f"{'read' if read else 'built'} in {time.perf_counter() - began:.2f} s"
+
+    def _build(self) -> tuple[Graph, ...]:
+        wins = self.game.win_table()
         with ThreadPoolExecutor(2) as pool:
-            self.graphs: tuple[Graph, ...] = tuple(
-                pool.map(lambda player: build_graph(player, game.cells, wins), (0, 1))
-            )
+            return tuple(pool.map(lambda player: build_graph(player, self.game.cells, wins), (0, 1)))
 
     @property
     def nbytes(self) -> int:
