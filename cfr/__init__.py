@@ -20,7 +20,15 @@ from cfr.infoset_table import TableFullError
 from cfr.keys import KeyTable
 from cfr.mccfr import Sampler, SamplerProgress, make_sampler
 from cfr.memory import SizeEstimate, estimate_size
-from cfr.phantom import ClassicalForm, MergedPolicy, load_policy, phantom_form, prefers_phantom
+from cfr.phantom import (
+    AbruptForm,
+    ClassicalForm,
+    MergedPolicy,
+    PhantomForm,
+    load_policy,
+    phantom_form,
+    prefers_phantom,
+)
 from cfr.policy import PlayerTable, TabularPolicy
 from cfr.sequence_form import Equilibrium, solve_lp
 from cfr.solver import Progress, Solver, make_solver
@@ -28,12 +36,14 @@ from cfr.tree import Tree, build_tree, game_from_spec, game_spec
 
 __all__ = [
     "BestResponse",
+    "AbruptForm",
     "ClassicalForm",
     "Equilibrium",
     "Evaluation",
     "KeyTable",
     "MergedPolicy",
     "PerfectRecallError",
+    "PhantomForm",
     "PlayerTable",
     "PolicyMismatchError",
     "Progress",

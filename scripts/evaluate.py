@@ -127,7 +127,7 @@ def exact(config: EvaluateConfig, game: Any, entries: list[Entry]) -> list[float
     return found
 
 
-def merged(form: cfr.ClassicalForm, entry: Entry, game: Any) -> list[Any]:
+def merged(form: cfr.PhantomForm, entry: Entry, game: Any) -> list[Any]:
     """An agent's play on the nodes of the exact engine."""
     if entry.policy is not None:
         return form.behaviours_of(entry.policy)
@@ -135,7 +135,7 @@ def merged(form: cfr.ClassicalForm, entry: Entry, game: Any) -> list[Any]:
     if not isinstance(agent, NetworkAgent):
         return form.uniform()
     view = agent.encoding == "view"
-    return [form.unmerged(player).merge_function(game, agent.distribution, view) for player in (0, 1)]
+    return [form.behaviour_of_function(player, agent.distribution, view) for player in (0, 1)]
 
 
 if __name__ == "__main__":

@@ -123,7 +123,7 @@ def solve_on_tree(config: SolveConfig, game: Any, folder: Path) -> dict[str, Any
     form = cfr.phantom_form(game, memory_limit(config)) if cfr.prefers_phantom(game) else None
     if form is not None:
         sizes = " + ".join(f"{graph.num_nodes:,}" for graph in form.graphs)
-        log(f"{form.spec}: exact engine, {sizes} merged nodes, {form.nbytes / 2**20:.1f} MiB, {form.origin}")
+        log(f"{form.spec}: exact engine, {sizes} nodes, {form.nbytes / 2**20:.1f} MiB, {form.origin}")
     solver = cfr.make_solver(config.solver.name, form or build_tree(config, game))
     limits = limits_of(config, SolverConfig(target=DEFAULT_TARGET))
     run = Run(config, solver, folder, limits, lambda: solver.evaluate().nash_conv)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from cfr.phantom.abrupt_form import AbruptForm
+from cfr.phantom.base import PhantomForm
 from cfr.phantom.form import ClassicalForm
 from cfr.phantom.policy import FORMAT, KIND, MergedPolicy
 from cfr.policy import TabularPolicy
@@ -12,7 +14,9 @@ from cfr.storage import kind_of, load_arrays
 from cfr.tree import game_from_spec
 from envs.core import Game
 
-__all__ = ["ClassicalForm", "MergedPolicy", "load_policy", "phantom_form", "prefers_phantom"]
+__all__ = [
+    "AbruptForm", "ClassicalForm", "MergedPolicy", "PhantomForm", "load_policy", "phantom_form", "prefers_phantom",
+]  # fmt: skip
 
 FEWEST_CELLS, MOST_CELLS = 8, 10
 
@@ -25,7 +29,6 @@ def prefers_phantom(game: Any) -> bool:
     return (
         isinstance(game, Game)
         and game.phantom_placement
-        and getattr(game, "classical", False)
         and getattr(game, "info", "") == "silent"
         and FEWEST_CELLS <= game.num_distinct_actions() <= MOST_CELLS
     )
@@ -39,6 +42,8 @@ def load_policy(path: str | os.PathLike[str]) -> TabularPolicy | MergedPolicy:
     return MergedPolicy.load(path, phantom_form(game_from_spec(header["game"])))
 
 
-def phantom_form(game: Any, memory_limit: int | None = None) -> ClassicalForm:
-    """The merged nodes of a game, from the cache on disk when they are there."""
-    return ClassicalForm(game, memory_limit, use_cache=True)
+def phantom_form(game: Any, memory_limit: int | None = None) -> PhantomForm:
+    """The form of a game in its version; merged nodes come from the cache on disk when they are there."""
+    if getattr(game, "classical", True):
+        return ClassicalForm(game, memory_limit, use_cache=True)
+    return AbruptForm(game, memory_limit)
