@@ -70,7 +70,8 @@ def draw(rows: list[tuple[str, int, float, float]], title: str, path: Path) -> N
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(7, 4.5))
-    styles = zip((3.5, 5, 2, 3.5, 1.5), ("-", "-", "-", "-", "--"), strict=True)  # curves may coincide: all stay visible
+    # Curves may coincide; all stay visible.
+    styles = zip((3.5, 5, 2, 3.5, 1.5), ("-", "-", "-", "-", "--"), strict=True)
     for name, (width, style) in zip(dict.fromkeys(row[0] for row in rows), itertools.cycle(styles), strict=False):
         points = [(iteration, value) for solver, iteration, value, _ in rows if solver == name and value > 0]
         axes.plot(*zip(*points, strict=True), linewidth=width, linestyle=style, label=name)
