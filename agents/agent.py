@@ -17,7 +17,7 @@ from envs.core import Game
 from envs.observation import Observation, observe
 
 if TYPE_CHECKING:
-    from cfr import TabularPolicy
+    from cfr import MergedPolicy, TabularPolicy
 
 __all__ = [
     "Agent",
@@ -89,12 +89,12 @@ class UniformAgent(PolicyAgent):
 
 
 class TabularAgent(PolicyAgent):
-    """Plays a `cfr.TabularPolicy` of one of our games; uniformly where an incomplete one (a sampler's) says nothing."""
+    """Plays a tabular policy of one of our games; uniformly where an incomplete one (a sampler's) says nothing."""
 
     name = "tabular"
     parts = frozenset({"key"})
 
-    def __init__(self, policy: TabularPolicy, name: str = "tabular") -> None:
+    def __init__(self, policy: TabularPolicy | MergedPolicy, name: str = "tabular") -> None:
         super().__init__()
         if policy.key_kind != "tokens":
             raise ValueError(
@@ -107,8 +107,7 @@ class TabularAgent(PolicyAgent):
         return np.stack([self._distribution(seen) for seen in observations])
 
     def _distribution(self, seen: Observation) -> np.ndarray:
-        known = seen.key is not None and self.policy.tables[seen.player].keys.find(seen.key) >= 0
-        if not known and not self.policy.complete:
+        if not self.policy.complete and (seen.key is None or not self.policy.knows(seen.key, seen.player)):
             return seen.mask / seen.mask.sum()
         return self.policy.probabilities(seen.key, seen.player)
 
@@ -154,15 +153,20 @@ class NetworkAgent(PolicyAgent):
         return cls(network.eval(), content["observation"], name=f"{content['algorithm']}:{path.stem}")
 
     def probabilities(self, observations: Sequence[Observation]) -> np.ndarray:
+        return self.distribution(
+            np.stack([getattr(seen, self.encoding) for seen in observations]),
+            np.stack([seen.mask for seen in observations]),
+        )
+
+    def distribution(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        """Probabilities float64[B, A] for observations float32[B, D] and legal actions bool[B, A]."""
         import torch
 
         from agents import masked_categorical
 
         with torch.inference_mode():
-            seen = torch.from_numpy(np.stack([getattr(o, self.encoding) for o in observations]))
-            mask = torch.from_numpy(np.stack([o.mask for o in observations]))
-            logits = self.network.policy(seen)
-            return masked_categorical.log_probs(logits.double(), mask).exp().numpy()
+            logits = self.network.policy(torch.from_numpy(observations))
+            return masked_categorical.log_probs(logits.double(), torch.from_numpy(masks)).exp().numpy()
 
 
 class Resigned(Exception):

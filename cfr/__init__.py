@@ -16,9 +16,19 @@ from cfr.errors import (
     TreeTooLargeError,
     UnsupportedGameError,
 )
+from cfr.infoset_table import TableFullError
 from cfr.keys import KeyTable
 from cfr.mccfr import Sampler, SamplerProgress, make_sampler
 from cfr.memory import SizeEstimate, estimate_size
+from cfr.phantom import (
+    AbruptForm,
+    ClassicalForm,
+    MergedPolicy,
+    PhantomForm,
+    load_policy,
+    phantom_form,
+    prefers_phantom,
+)
 from cfr.policy import PlayerTable, TabularPolicy
 from cfr.sequence_form import Equilibrium, solve_lp
 from cfr.solver import Progress, Solver, make_solver
@@ -26,10 +36,14 @@ from cfr.tree import Tree, build_tree, game_from_spec, game_spec
 
 __all__ = [
     "BestResponse",
+    "AbruptForm",
+    "ClassicalForm",
     "Equilibrium",
     "Evaluation",
     "KeyTable",
+    "MergedPolicy",
     "PerfectRecallError",
+    "PhantomForm",
     "PlayerTable",
     "PolicyMismatchError",
     "Progress",
@@ -38,6 +52,7 @@ __all__ = [
     "SizeEstimate",
     "Solver",
     "StoredFileError",
+    "TableFullError",
     "TabularPolicy",
     "Tree",
     "TreeTooLargeError",
@@ -50,8 +65,11 @@ __all__ = [
     "exploitability",
     "game_from_spec",
     "game_spec",
+    "load_policy",
     "make_sampler",
     "make_solver",
     "nash_conv",
+    "phantom_form",
+    "prefers_phantom",
     "solve_lp",
 ]

@@ -139,6 +139,10 @@ class TabularPolicy:
     def num_infosets(self) -> tuple[int, ...]:
         return tuple(len(table.keys) for table in self.tables)
 
+    def knows(self, key: bytes, player: int) -> bool:
+        """Whether there is an information set of ``player`` with this key."""
+        return self.tables[player].keys.find(key) >= 0
+
     def probabilities(self, state: Any, player: int | None = None) -> np.ndarray:
         """float64[num_actions]: probability of each action of ``player`` (who must be to move; None: whoever is).
 

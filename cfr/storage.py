@@ -92,6 +92,15 @@ def load_arrays(
     return header, arrays
 
 
+def kind_of(path: str | os.PathLike[str]) -> str | None:
+    """The kind of a stored file; None when it is damaged or no file of ours (``load_arrays`` says what is wrong)."""
+    try:
+        with zipfile.ZipFile(with_suffix(path)) as archive:
+            return str(json.loads(archive.read(HEADER))["kind"])
+    except (zipfile.BadZipFile, zlib.error, KeyError, TypeError, ValueError, EOFError, OSError):
+        return None
+
+
 def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)

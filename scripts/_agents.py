@@ -29,7 +29,7 @@ class Entry:
 
     text: str
     spec: str | None
-    policy: cfr.TabularPolicy | None = None
+    policy: cfr.TabularPolicy | cfr.MergedPolicy | None = None
     checkpoint: Path | None = None
     search: tuple[str, int] | None = None  # kind and simulations; with the network of a checkpoint if there is one
 
@@ -104,7 +104,7 @@ def _search(text: str, kind: str, rest: str, key: str) -> Entry:
 
 
 def _policy(text: str, path: Path) -> Entry:
-    policy = cfr.TabularPolicy.load(path / "policy.npz" if path.is_dir() else path)
+    policy = cfr.load_policy(path / "policy.npz" if path.is_dir() else path)
     return Entry(text, policy.spec, policy=policy)
 
 

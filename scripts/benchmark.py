@@ -4,7 +4,7 @@
     python scripts/benchmark.py cfr batched         some sections
     python scripts/benchmark.py cfr seconds=10      less patience
 
-Sections: cfr evaluate outcome external aec batched ppo. Rates and times are medians of interleaved runs; building
+Sections: cfr evaluate outcome external aec batched ppo exact. Rates and times are medians of interleaved runs; building
 our tree is not counted and is printed. The last line of stdout is one JSON object with every figure.
 """
 
@@ -17,7 +17,7 @@ import platform
 import sys
 from importlib.metadata import version
 
-from benchmarks import environments, learning, solvers
+from benchmarks import environments, exact, learning, solvers
 from benchmarks.measure import Report
 
 import configs
@@ -30,6 +30,7 @@ SECTIONS = {
     "aec": environments.aec,
     "batched": environments.batched,
     "ppo": learning.ppo,
+    "exact": exact.exact,
 }
 
 

@@ -146,6 +146,13 @@ def exact(config: EvaluateConfig, game: Any, entries: list[Entry]) -> list[float
         log("no NashConv: agents that search are not policies whose every probability is known")
         return nothing
     networks = any(entry.checkpoint for entry in policies)
+    if cfr.prefers_phantom(game):
+        form = cfr.phantom_form(game)
+        log(f"{form.spec}: exact engine, {form.origin}")
+        return [
+            max(0.0, form.evaluate(merged(form, entry, game)).nash_conv) if entry.search is None else None
+            for entry in entries
+        ]
     if config.nash_conv == "auto":
         most = HISTORIES if networks else TABULAR_HISTORIES
         size = cfr.estimate_size(game)
@@ -159,7 +166,7 @@ def exact(config: EvaluateConfig, game: Any, entries: list[Entry]) -> list[float
         if entry.search is not None:
             found.append(None)
             continue
-        if entry.policy is not None:
+        if isinstance(entry.policy, cfr.TabularPolicy):
             value = cfr.nash_conv(tree, entry.policy)
         elif entry.checkpoint is not None and tabulator is not None:
             value = tabulator.nash_conv(NetworkAgent.load(entry.checkpoint, game))
@@ -167,6 +174,17 @@ def exact(config: EvaluateConfig, game: Any, entries: list[Entry]) -> list[float
             value = cfr.nash_conv(tree, cfr.TabularPolicy.uniform(tree))
         found.append(max(0.0, value))  # rounding can leave a sum of gains a hair below zero
     return found
+
+
+def merged(form: cfr.PhantomForm, entry: Entry, game: Any) -> list[Any]:
+    """An agent's play on the nodes of the exact engine."""
+    if entry.policy is not None:
+        return form.behaviours_of(entry.policy)
+    agent = entry.agent(game)
+    if not isinstance(agent, NetworkAgent):
+        return form.uniform()
+    view = agent.encoding == "view"
+    return [form.behaviour_of_function(player, agent.distribution, view) for player in (0, 1)]
 
 
 if __name__ == "__main__":

@@ -42,7 +42,6 @@ from _common import (
 from tqdm import tqdm
 
 import cfr
-from cfr.mccfr import TableFullError
 from cfr.memory import format_bytes, size_check
 from configs import ConfigError, bounded, choice, described, factory, load, to_dict
 from envs import Game
@@ -120,14 +119,17 @@ def output_folder(config: SolveConfig, spec: str) -> Path:
 
 
 def solve_on_tree(config: SolveConfig, game: Any, folder: Path) -> dict[str, Any]:
-    """CFR and its relatives."""
-    tree = build_tree(config, game)
-    solver = cfr.make_solver(config.solver.name, tree)
+    """CFR and its relatives: on merged nodes where the game has them and they pay, else on the tree."""
+    form = cfr.phantom_form(game, memory_limit(config)) if cfr.prefers_phantom(game) else None
+    if form is not None:
+        sizes = " + ".join(f"{graph.num_nodes:,}" for graph in form.graphs)
+        log(f"{form.spec}: exact engine, {sizes} nodes, {form.nbytes / 2**20:.1f} MiB, {form.origin}")
+    solver = cfr.make_solver(config.solver.name, form or build_tree(config, game))
     limits = limits_of(config, SolverConfig(target=DEFAULT_TARGET))
     run = Run(config, solver, folder, limits, lambda: solver.evaluate().nash_conv)
     stopped_by = run.until_done()
-    policy = solver.average_policy()
-    return finish(config, tree, policy, folder, run.iterations, solver.seconds, stopped_by)
+    outcome = Outcome(solver.evaluate(), form is not None or solver.tree.zero_sum)
+    return finish(config, outcome, solver.average_policy(), folder, run.iterations, solver.seconds, stopped_by)
 
 
 def memory_limit(config: SolveConfig) -> int | None:
@@ -169,7 +171,8 @@ def solve_lp(config: SolveConfig, game: Any, folder: Path) -> dict[str, Any]:
     except (ValueError, RuntimeError) as error:  # not zero-sum, or too hard for the linear solver
         raise UserError(str(error)) from error
     open_folder(config, folder)
-    return finish(config, tree, found.policy, folder, 1, time.perf_counter() - began, "solved")
+    outcome = Outcome(cfr.evaluate(tree, found.policy), tree.zero_sum)
+    return finish(config, outcome, found.policy, folder, 1, time.perf_counter() - began, "solved")
 
 
 def solve_by_sampling(config: SolveConfig, game: Any, folder: Path) -> dict[str, Any]:
@@ -194,7 +197,9 @@ def solve_by_sampling(config: SolveConfig, game: Any, folder: Path) -> dict[str,
     run = Run(config, sampler, folder, limits_of(config, SolverConfig(seconds=DEFAULT_SECONDS)), measure)
     stopped_by = run.until_done()
     log(f"{sampler.num_infosets:,} information sets met")
-    return finish(config, tree, sampler.average_policy(tree), folder, run.iterations, sampler.seconds, stopped_by)
+    policy = sampler.average_policy(tree)
+    outcome = None if tree is None else Outcome(cfr.evaluate(tree, policy), tree.zero_sum)
+    return finish(config, outcome, policy, folder, run.iterations, sampler.seconds, stopped_by)
 
 
 def limits_of(config: SolveConfig, default: SolverConfig) -> SolverConfig:
@@ -263,7 +268,7 @@ class Run:
             return
         try:
             self.solver.run(iterations=more, seconds=seconds)
-        except TableFullError:
+        except cfr.TableFullError:
             log("\nthe table of information sets has reached its limit, solver.memory; stopping here")
             self.full = True
         if self.measure is not None:
@@ -289,22 +294,30 @@ def open_folder(config: SolveConfig, folder: Path) -> None:
     write_text(folder / CONFIG, dump_yaml(plain))
 
 
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What is known of the final policy, exactly."""
+
+    evaluation: cfr.Evaluation
+    zero_sum: bool
+
+
 def finish(
-    config: SolveConfig, tree: cfr.Tree | None, policy: cfr.TabularPolicy, folder: Path,
+    config: SolveConfig, outcome: Outcome | None, policy: Any, folder: Path,
     iterations: int, seconds: float, stopped_by: str,
 ) -> dict[str, Any]:
     """Write the policy and the result, tell people, return the result."""
     file = policy.save(folder / POLICY)
     result: dict[str, Any] = {"game": policy.spec, "solver": config.solver.name, "value": None, "nash_conv": None}
-    if tree is not None:
-        found = cfr.evaluate(tree, policy)
+    if outcome is not None:
+        found, players = outcome.evaluation, len(outcome.evaluation.values)
         # Rounding can leave a sum of gains a hair below zero.
         result |= {"value": found.values[0], "nash_conv": max(0.0, found.nash_conv), "values": list(found.values)}
         log(f"value for player 0 when both play this policy: {found.values[0]:.9f}"
-            if tree.num_players == 2 else
+            if players == 2 else
             f"values when all play this policy: {', '.join(f'{value:.9f}' for value in found.values)}")
         log(f"NashConv (sum of best-response gains): {result['nash_conv']:.6g}")
-        if tree.num_players == 2 and tree.zero_sum:
+        if players == 2 and outcome.zero_sum:
             best = found.best_response_values
             result |= {"exploitability": result["nash_conv"] / 2, "value_bounds": [-best[1], best[0]]}
             log(f"exploitability (NashConv / 2): {result['exploitability']:.6g}; "

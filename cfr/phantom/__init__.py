@@ -1,6 +1,49 @@
 """The exact engine for phantom placement games on small boards: sums over placement orders instead of histories."""
 
-from cfr.phantom.form import ClassicalForm
-from cfr.phantom.policy import MergedPolicy
+from __future__ import annotations
 
-__all__ = ["ClassicalForm", "MergedPolicy"]
+import os
+from typing import Any
+
+from cfr.phantom.abrupt_form import AbruptForm
+from cfr.phantom.base import PhantomForm
+from cfr.phantom.form import ClassicalForm
+from cfr.phantom.policy import FORMAT, KIND, MergedPolicy
+from cfr.policy import TabularPolicy
+from cfr.storage import kind_of, load_arrays
+from cfr.tree import game_from_spec
+from envs.core import Game
+
+__all__ = [
+    "AbruptForm", "ClassicalForm", "MergedPolicy", "PhantomForm", "load_policy", "phantom_form", "prefers_phantom",
+]  # fmt: skip
+
+FEWEST_CELLS, MOST_CELLS = 8, 10
+
+
+def prefers_phantom(game: Any) -> bool:
+    """Whether the exact engine is the way to solve and evaluate ``game``: it works on it, and pays.
+
+    Smaller boards are as fast on their tree, whose policies are tabular ones; larger ones do not fit.
+    """
+    return (
+        isinstance(game, Game)
+        and game.phantom_placement
+        and getattr(game, "info", "") == "silent"
+        and FEWEST_CELLS <= game.num_distinct_actions() <= MOST_CELLS
+    )
+
+
+def load_policy(path: str | os.PathLike[str]) -> TabularPolicy | MergedPolicy:
+    """A stored policy of either kind. Errors as those of ``TabularPolicy.load``."""
+    if kind_of(path) != KIND:
+        return TabularPolicy.load(path)
+    header, _ = load_arrays(path, KIND, FORMAT)
+    return MergedPolicy.load(path, phantom_form(game_from_spec(header["game"])))
+
+
+def phantom_form(game: Any, memory_limit: int | None = None) -> PhantomForm:
+    """The form of a game in its version; merged nodes come from the cache on disk when they are there."""
+    if getattr(game, "classical", True):
+        return ClassicalForm(game, memory_limit, use_cache=True)
+    return AbruptForm(game, memory_limit)

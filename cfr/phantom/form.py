@@ -1,7 +1,8 @@
-"""A classical phantom placement game as the solvers see it: the counterpart of ``cfr.tree.Tree`` on merged nodes."""
+"""A classical phantom placement game as the solvers see it: merged nodes instead of a tree."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -10,39 +11,41 @@ from typing import Any
 import numpy as np
 
 from cfr.best_response import Evaluation
-from cfr.errors import PolicyMismatchError, UnsupportedGameError
 from cfr.phantom import masses
+from cfr.phantom.base import PhantomForm, PolicyFunction, asked, never_decides, table_probabilities
+from cfr.phantom.cache import cached
 from cfr.phantom.classical import Graph, build_graph
-from cfr.phantom.policy import MergedPolicy
+from cfr.phantom.observations import observations
+from cfr.phantom.size import check_size
 from cfr.phantom.unmerged import Unmerged
 from cfr.policy import TabularPolicy
-from cfr.sweeps import behaviour_of
+
+BATCH = 65536  # information states that a policy function is asked for at once
 
 
-class ClassicalForm:
+class ClassicalForm(PhantomForm):
     """Both players' merged nodes and the sums over them.
 
     ``graphs``: one a player; ``behaviour`` arrays hold a probability per sequence (place 0, the empty sequence, is
     1). The two players' halves run on two threads; neither depends on the other's, so results do not either.
+    ``memory_limit`` in bytes (half of what is free when unset): TreeTooLargeError, before anything is built, for a
+    board that needs more. ``use_cache``: keep the graphs on disk, see ``cfr.phantom.cache``. ``origin`` says where
+    they came from.
     """
 
-    num_players = 2
-    key_kind = "tokens"
-    sums = "merged"
+    graphs: tuple[Graph, ...]
 
-    def __init__(self, game: Any) -> None:
-        if not game.phantom_placement or not game.classical or game.info != "silent":
-            raise UnsupportedGameError(
-                f"{game.spec()}: merged nodes are for classical phantom placement games with info=silent; "
-                "use cfr.build_tree"
-            )
-        self.game = game
-        self.spec = game.spec()
-        wins = game.win_table()
+    def __init__(self, game: Any, memory_limit: int | None = None, use_cache: bool = False) -> None:
+        super().__init__(game, "classical")
+        check_size(game, memory_limit)
+        began = time.perf_counter()
+        self.graphs, read = cached(self.spec, self._build) if use_cache else (self._build(), False)
+        self.origin = f"{'read' if read else 'built'} in {time.perf_counter() - began:.2f} s"
+
+    def _build(self) -> tuple[Graph, ...]:
+        wins = self.game.win_table()
         with ThreadPoolExecutor(2) as pool:
-            self.graphs: tuple[Graph, ...] = tuple(
-                pool.map(lambda player: build_graph(player, game.cells, wins), (0, 1))
-            )
+            return tuple(pool.map(lambda player: build_graph(player, self.game.cells, wins), (0, 1)))
 
     @property
     def nbytes(self) -> int:
@@ -51,18 +54,6 @@ class ClassicalForm:
     def first_sequence(self, player: int) -> np.ndarray:
         """int64[N + 1]: node i owns the sequences ``first[i]:first[i + 1]``."""
         return self.graphs[player].first
-
-    def uniform(self) -> list[np.ndarray]:
-        """Every legal action equally likely, per player float64[S]."""
-        result = []
-        for graph in self.graphs:
-            counts = np.diff(graph.first)
-            result.append(np.concatenate([[1.0], 1.0 / np.repeat(counts, counts)]))
-        return result
-
-    def new_reaches(self) -> list[np.ndarray]:
-        """Arrays for ``realise``, one a player."""
-        return [np.empty(graph.num_sequences) for graph in self.graphs]
 
     def realise(self, player: int, behaviour: np.ndarray, reach: np.ndarray) -> None:
         """Own probability of every sequence, summed over the merged orders, into ``reach`` float64[S]."""
@@ -95,12 +86,6 @@ class ClassicalForm:
             graph.first, graph.collide, graph.place, mass, behaviours[player], scratch, instantaneous, regrets
         )
 
-    def normalise(self, player: int, weights: np.ndarray) -> np.ndarray:
-        """The behaviour whose realisation is proportional to ``weights``; uniform where they are zero."""
-        behaviour = np.empty(weights.size)
-        behaviour_of(self.graphs[player].first, weights, behaviour)
-        return behaviour
-
     def best_response(self, player: int, opponent_reach: np.ndarray) -> tuple[float, np.ndarray]:
         """The best payoff against the opponent's reach, and a deterministic behaviour that attains it."""
         graph = self.graphs[player]
@@ -132,10 +117,6 @@ class ClassicalForm:
         return Evaluation(tuple(value for value, _ in found), tuple(best for _, best in found))
 
     # -- policies -------------------------------------------------------------------------------------------
-    def policy(self, behaviours: Sequence[np.ndarray]) -> MergedPolicy:
-        """The behaviours as a policy that can be saved and played."""
-        return MergedPolicy(self.spec, behaviours, self)
-
     def find(self, player: int, tokens: np.ndarray) -> tuple[np.ndarray, slice]:
         """(legal actions int32[k], their sequences) at the node of a player's information tokens.
 
@@ -154,19 +135,29 @@ class ClassicalForm:
         else:
             own = slice(int(graph.first[node]), int(graph.first[node + 1]))
             return graph.action[own], own
-        raise KeyError(f"player {player} never decides with the information {tokens.tolist()} in {self.spec}")
+        raise never_decides(self.spec, player, tokens)
 
     def unmerged(self, player: int) -> Unmerged:
         """The player's information states themselves, each with its node."""
         return Unmerged(self.graphs[player], player)
 
-    def behaviours_of(self, policy: TabularPolicy | MergedPolicy) -> list[np.ndarray]:
-        """The behaviours on merged nodes that realise a policy of the game; PolicyMismatchError for another game's."""
-        if policy.spec != self.spec:
-            raise PolicyMismatchError(f"this is a policy for {policy.spec}, wanted is {self.spec}")
-        if isinstance(policy, MergedPolicy):
-            return list(policy.behaviours)
-        return [self.unmerged(player).merge(policy) for player in (0, 1)]
+    def behaviour_of_table(self, player: int, policy: TabularPolicy) -> np.ndarray:
+        """One player's part of a tabular policy of the game, on merged nodes."""
+        states = self.unmerged(player)
+        counts = np.diff(states.first)
+        found = table_probabilities(policy, player, states.keys(), counts, states.action[1:])
+        return states.merge(np.concatenate([[1.0], found]))
+
+    def behaviour_of_function(self, player: int, function: PolicyFunction, view: bool = False) -> np.ndarray:
+        """A policy given as a function of observations, on merged nodes."""
+        states = self.unmerged(player)
+        keys = states.keys()
+        parts = [np.ones(1)]
+        for part in states.batches(BATCH):
+            offsets = keys.offsets[part.start : part.stop + 1] // 4
+            tokens = keys.data.view(np.int32)[offsets[0] : offsets[-1]]
+            parts.append(asked(function, *observations(self.game, player, tokens, offsets - offsets[0], view)))
+        return states.merge(np.concatenate(parts))
 
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from cfr.keys import KeyTable
 from envs.kernels import PARAMS, TABLE, information_span_of, kernel, observe_of, reset_of
 
 I32 = types.Array(types.int32, 1, "C")
@@ -33,16 +32,16 @@ def _observe(table, params, row_size, length_at, player, view, tokens, offsets, 
         observe_of(table)(params, row, player, view, out[i])
 
 
-def observations(game: Any, player: int, keys: KeyTable, part: slice, view: bool) -> tuple[np.ndarray, np.ndarray]:
-    """(float32[B, observation size], legal actions bool[B, A]) of the information states ``keys[part]`` of a silent
-    phantom placement game."""
-    offsets = keys.offsets[part.start : part.stop + 1] // 4
-    tokens = keys.data.view(np.int32)[offsets[0] : offsets[-1]]
-    size = part.stop - part.start
+def observations(
+    game: Any, player: int, tokens: np.ndarray, offsets: np.ndarray, view: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """(float32[B, observation size], legal actions bool[B, A]) of information states of a silent phantom placement
+    game; ``tokens`` int32, state i has ``tokens[offsets[i]:offsets[i + 1]]``."""
+    size = offsets.size - 1
     out = np.empty((size, game.observation_size(view)), dtype=np.float32)
     masks = np.empty((size, game.num_distinct_actions()), dtype=np.bool_)
     _observe(
         game.kernels.table, game.params, game.row_size, game.information_length_at, player, int(view),
-        tokens, offsets - offsets[0], out, masks,
+        np.ascontiguousarray(tokens), np.ascontiguousarray(offsets, dtype=np.int64), out, masks,
     )  # fmt: skip
     return out, masks

@@ -21,11 +21,20 @@ class MergedPolicy:
     the game when first needed, which takes seconds on 3x3."""
 
     complete = True
+    key_kind = "tokens"
 
     def __init__(self, spec: str, behaviours: Sequence[np.ndarray], form: Any) -> None:
         self.spec, self.form = spec, form
         self.behaviours = tuple(np.array(values) for values in behaviours)
         self.num_actions = form.game.num_distinct_actions()
+
+    def knows(self, key: bytes, player: int) -> bool:
+        """Whether ``player`` decides at this key."""
+        try:
+            self.form.find(player, np.frombuffer(key, dtype=np.int32))
+        except KeyError:
+            return False
+        return True
 
     def probabilities(self, state: Any, player: int | None = None) -> np.ndarray:
         """float64[num_actions]: probability of each action of ``player`` (None: whoever is to move) in a state of the

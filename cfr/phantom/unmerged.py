@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from numba import types
 
-from cfr.errors import PolicyMismatchError
 from cfr.keys import KeyTable
 from cfr.phantom.classical import I32, I64, Graph
-from cfr.policy import TabularPolicy
 from cfr.sweeps import behaviour_of
 from envs.kernels import F64, kernel
 
@@ -128,7 +126,7 @@ class Unmerged:
         _tokens(*arguments, tokens)
         return KeyTable.from_tokens(tokens, offsets)
 
-    def merge_probabilities(self, probability: np.ndarray) -> np.ndarray:
+    def merge(self, probability: np.ndarray) -> np.ndarray:
         """The behaviour on merged nodes with the realisation of ``probability`` float64[sequences]."""
         weight = np.empty(self.graph.num_sequences)
         _merge(
@@ -139,26 +137,6 @@ class Unmerged:
         behaviour_of(self.graph.first, weight, behaviour)
         return behaviour
 
-    def merge(self, policy: TabularPolicy) -> np.ndarray:
-        """A tabular policy of the same game on merged nodes."""
-        table = policy.tables[self.player]
-        where = table.keys.find_all(self.keys())
-        counts = np.diff(self.first)
-        missing = np.flatnonzero(where < 0)
-        if missing.size and policy.complete:
-            raise PolicyMismatchError(
-                f"the policy for {policy.spec} lacks {missing.size} information sets of player {self.player} although "
-                "it claims to be complete"
-            )
-        probability = np.concatenate([[1.0], 1.0 / np.repeat(counts, counts)])
-        known = np.repeat(where >= 0, counts)
-        within = np.arange(self.action.size - 1) - np.repeat(self.first[:-1] - 1, counts)
-        source = (np.repeat(table.first[np.maximum(where, 0)], counts) + within)[known]
-        if not np.array_equal(table.actions[source], self.action[1:][known]):
-            raise PolicyMismatchError(f"the policy for {policy.spec} has other legal actions than the game")
-        probability[1:][known] = table.probabilities[source]
-        return self.merge_probabilities(probability)
-
     def copy_out(self, behaviour: np.ndarray) -> np.ndarray:
         """A behaviour on merged nodes as probabilities per unmerged sequence."""
         probability = np.empty(self.action.size)
@@ -168,23 +146,3 @@ class Unmerged:
     def batches(self, size: int) -> Iterator[slice]:
         """The information states in slices of at most ``size``."""
         return (slice(start, min(start + size, self.node.size)) for start in range(0, self.node.size, size))
-
-    def merge_function(
-        self, game: object, function: Callable[[np.ndarray, np.ndarray], np.ndarray], view: bool, batch: int = 65536
-    ) -> np.ndarray:
-        """A policy given as a function of observations on merged nodes.
-
-        ``function(observation float32[B, D], action_mask bool[B, A])`` returns probabilities [B, A]; it is asked
-        for every information state of the player in which he decides.
-        """
-        from cfr.phantom.observations import observations
-
-        keys = self.keys()
-        probability = np.ones(self.action.size)
-        for part in self.batches(batch):
-            observed, mask = observations(game, self.player, keys, part, view)
-            found = np.asarray(function(observed, mask), dtype=np.float64)
-            if found.shape != mask.shape:
-                raise ValueError(f"the policy function returned {found.shape}, wanted are {mask.shape} probabilities")
-            probability[self.first[part.start] : self.first[part.stop]] = found[mask]
-        return self.merge_probabilities(probability)

@@ -104,7 +104,7 @@ def test_a_function_of_observations_is_a_policy():
             values[own] = function(seen[None], mask[None])[0][plex.actions[own]]
         behaviours.append(values)
     expected = cfr.evaluate(tree, cfr.TabularPolicy.from_behaviour(tree, behaviours))
-    found = form.evaluate([form.unmerged(p).merge_function(game, function, False, batch=100) for p in (0, 1)])
+    found = form.evaluate([form.behaviour_of_function(p, function) for p in (0, 1)])
     assert np.allclose(found.values, expected.values, rtol=0, atol=1e-12)
     assert np.allclose(found.best_response_values, expected.best_response_values, rtol=0, atol=1e-12)
 
@@ -157,3 +157,38 @@ def test_3x3():
     assert np.allclose(found.best_response_values, [1, 0.832804232804], rtol=0, atol=1e-9)
     assert abs(found.nash_conv - 1.832804232804) < 1e-9
     assert cfr.make_solver("pcfr_plus", form).run(target_nash_conv=1e-3).iteration <= 30
+
+
+def test_the_cache_gives_the_same_graphs(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    game = silent(2, 3)
+    built, read = (cfr.phantom_form(game) for _ in range(2))
+    assert built.origin.startswith("built") and read.origin.startswith("read")
+    assert read.evaluate(read.uniform()) == built.evaluate(built.uniform())
+    file = next(tmp_path.rglob("*.npz"))
+    file.write_bytes(file.read_bytes()[:-50])
+    assert cfr.phantom_form(game).origin.startswith("built")
+    assert cfr.phantom_form(game).origin.startswith("read")
+
+
+def test_stored_policies_of_both_kinds(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    game = silent(2, 2)
+    form = ClassicalForm(game)
+    form.policy(form.uniform()).save(tmp_path / "merged")
+    cfr.TabularPolicy.uniform(cfr.build_tree(game)).save(tmp_path / "tabular")
+    state = game.new_initial_state()
+    for name, kind in (("merged", MergedPolicy), ("tabular", cfr.TabularPolicy)):
+        policy = cfr.load_policy(tmp_path / name)
+        assert isinstance(policy, kind) and policy.probabilities(state).tolist() == [0.25] * 4
+        assert policy.knows(b"", 0) and not policy.knows(np.array([0, 0], dtype=np.int32).tobytes(), 0)
+
+
+def test_boards_that_do_not_fit_are_refused():
+    for rows, cols in ((4, 4), (5, 5), (11, 11)):
+        with pytest.raises(cfr.TreeTooLargeError, match="sample instead"):
+            ClassicalForm(silent(rows, cols))
+    with pytest.raises(cfr.TreeTooLargeError, match="limit is 1.0 MiB"):
+        ClassicalForm(silent(3, 3), memory_limit=2**20)
+    assert cfr.prefers_phantom(silent(3, 3)) and cfr.prefers_phantom(silent(3, 3, "abrupt"))
+    assert not cfr.prefers_phantom(silent(2, 3)) and not cfr.prefers_phantom(envs.make("hex", rows=3))

@@ -1,0 +1,197 @@
+"""Which sums make up the masses of one player's nodes after a number of turns, as rows of numbers for the kernels."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+
+from cfr.phantom.abrupt_chains import Chains, chain_of_arrangement, chain_of_word, find_chains, prefix_chain
+from cfr.phantom.abrupt_graph import Graph
+from cfr.phantom.abrupt_patterns import COLLIDED, Meeting, Pattern, Sizes, stones_of
+from cfr.phantom.abrupt_pool import Pool
+from cfr.phantom.abrupt_words import Orders, meetings
+
+# Columns of ``Level.senders``, ``Level.sums``, ``Level.groups``, ``Level.kinds`` and ``Level.pairs``.
+SENDER_PARENT, SENDER_COLLIDED, SENDER_ORDERS, SENDER_WORDS, SENDER_SUMS = range(5)
+SUM_FIRST, SUM_CHAINS, SUM_STARTS, SUM_LABELS = range(4)
+GROUP_CHAINS, GROUP_STARTS, GROUP_LISTS, GROUP_KINDS = range(4)
+KIND_CHAINS, KIND_PREFIX, KIND_STARTS, KIND_LISTS, KIND_WORD_CHAINS, KIND_MEETINGS, KIND_MET, KIND_PAIRS = range(8)
+PAIR_SUM, PAIR_CHAINS, PAIR_ARRANGEMENTS = range(3)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Level:
+    """How the masses of a player's ``blocks`` after t turns are summed: int64 rows, which refer to ranges of the next
+    table and to arrays of ``Tables``.
+
+    * ``senders``: the opponent's patterns, with the block whose sequences end in them (-1: no action yet).
+    * ``sums``: per sender, his reaches summed over labels, once for every list of chain sizes that he meets; where they
+      are written. All together are ``sums_size`` numbers.
+    * ``groups``: per own block, its lists of chain sizes; ``group_starts`` int64[blocks + 1].
+    * ``kinds``: per group, the number of stones the opponent has now. An action collides with those not found: the
+      chain gets one more set. KIND_CHAINS is 0 when all of them are found.
+    * ``pairs``: per kind, the sums that are added up.
+
+    Senders, groups and kinds have a closing row. The costs are estimates, to share out the work.
+    """
+
+    blocks: range
+    senders: np.ndarray
+    sums: np.ndarray
+    groups: np.ndarray
+    kinds: np.ndarray
+    pairs: np.ndarray
+    group_starts: np.ndarray
+    sums_size: int
+    sender_costs: np.ndarray
+    block_costs: np.ndarray
+
+
+class Tables:
+    """Chains and meetings of orders, each made once: ``small`` and ``met`` uint32."""
+
+    def __init__(self, n: int, orders: tuple[tuple[Orders, ...], ...]) -> None:
+        self.n = n
+        self.orders = orders
+        self.small, self.met = Pool(np.uint32), Pool(np.uint32)
+        self._chains: dict[tuple[int, Sizes], Chains] = {}
+        self._meetings: dict[tuple[int, int, int], tuple[int, int]] = {}
+
+    def chains(self, f: int, sizes: Sizes) -> Chains:
+        if (f, sizes) not in self._chains:
+            self._chains[f, sizes] = find_chains(f, sizes)
+        return self._chains[f, sizes]
+
+    def labels_of_chains(self, f: int, sizes: Sizes) -> tuple[int, int]:
+        """Where the starts of the chains' lists of label words are, and the lists."""
+        chains = self.chains(f, sizes)
+        return (
+            self.small.add(("chain starts", f, sizes), chains.chain_start),
+            self.small.add(("labels", f, sizes), chains.labels),
+        )
+
+    def chains_of_labels(self, f: int, sizes: Sizes) -> tuple[int, int]:
+        """Where the starts of the label words' lists of chains are, and the lists."""
+        chains = self.chains(f, sizes)
+        return (
+            self.small.add(("label starts", f, sizes), chains.label_start),
+            self.small.add(("chains", f, sizes), chains.chains),
+        )
+
+    def chains_of_words(self, f: int, length: int, sizes: Sizes) -> int:
+        key = "words", f, length, sizes
+        return self.small.offset(key, lambda: chain_of_word(self.chains(f, sizes), f, length))
+
+    def chains_of_arrangements(self, f: int, length: int, sizes: Sizes) -> int:
+        key = "arrangements", f, length, sizes
+        return self.small.offset(key, lambda: chain_of_arrangement(self.chains(f, sizes), f, length).ravel())
+
+    def prefixes(self, f: int, sizes: Sizes) -> int:
+        key = "prefixes", f, sizes
+        return self.small.offset(key, lambda: prefix_chain(self.chains(f, sizes), self.chains(f, sizes[:-1])))
+
+    def meetings(self, player: int, own: int, other: int) -> tuple[int, int]:
+        """Where the starts of the meetings of a player's sets of stones are, and the meetings: three numbers each."""
+        key = player, own, other
+        if key not in self._meetings:
+            start, met = meetings(self.orders[player][own], self.orders[1 - player][other])
+            self._meetings[key] = self.small.add(("meetings", *key), start), self.met.add(key, met.ravel())
+        return self._meetings[key]
+
+
+Senders = dict[Pattern, dict[Sizes, int]]  # where the sums of a sender's list of chain sizes start
+
+
+def _build_senders(
+    tables: Tables, orders: tuple[Orders, ...], graph: Graph, senders: Senders
+) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]], list[int], int]:
+    """Rows of senders and sums, the costs, and the number of all sums; fills in where they start."""
+    block_of = {pattern: block for block, pattern in enumerate(graph.patterns)}
+    rows: list[tuple[int, ...]] = []
+    sums: list[tuple[int, ...]] = []
+    costs: list[int] = []
+    size = 0
+    for pattern, starts in senders.items():
+        s = stones_of(pattern)
+        f = tables.n - s
+        parent = block_of[pattern[:-1]] if pattern else -1
+        collided = bool(pattern) and pattern[-1] == COLLIDED
+        rows.append((parent, int(collided), orders[s].count, math.perm(f, len(pattern) - s), len(sums)))
+        cost = 0
+        for sizes in starts:
+            chains = tables.chains(f, sizes)
+            starts[sizes] = size
+            sums.append((size, chains.count, *tables.labels_of_chains(f, sizes)))
+            size += orders[s].count * chains.count
+            cost += orders[s].count * (chains.labels.size + 4 * chains.count)
+        costs.append(cost)
+    rows.append((0, 0, 0, 0, len(sums)))
+    return rows, sums, costs, size
+
+
+def build_level(
+    player: int, turns: int, graphs: tuple[Graph, Graph], meetings_of_level: list[Meeting], tables: Tables
+) -> Level:
+    """``meetings_of_level``: those in which ``player`` is to move after ``turns`` of his."""
+    own_orders, other_orders = tables.orders[player], tables.orders[1 - player]
+    kinds_of: dict[Pattern, dict[Sizes, dict[int, list[Meeting]]]] = {}
+    senders: Senders = {}
+    for meeting in meetings_of_level:
+        other = meeting.patterns[1 - player]
+        groups = kinds_of.setdefault(meeting.patterns[player], {})
+        groups.setdefault(meeting.sizes[player], {}).setdefault(stones_of(other), []).append(meeting)
+        senders.setdefault(other, {})[meeting.sizes[1 - player]] = -1
+    sender_rows, sum_rows, sender_costs, sums_size = _build_senders(
+        tables, other_orders, graphs[1 - player], senders
+    )
+    group_rows: list[tuple[int, ...]] = []
+    kind_rows: list[tuple[int, ...]] = []
+    pair_rows: list[tuple[int, ...]] = []
+    group_starts, block_costs = [], []
+    blocks = graphs[player].levels[turns]
+    for block in blocks:
+        pattern = graphs[player].patterns[block]
+        s = stones_of(pattern)
+        f, count = tables.n - s, own_orders[s].count
+        cost = 0
+        group_starts.append(len(group_rows))
+        for sizes, kinds in sorted(kinds_of[pattern].items()):
+            chains = tables.chains(f, sizes)
+            group_rows.append((chains.count, *tables.chains_of_labels(f, sizes), len(kind_rows)))
+            cost += count * chains.labels.size
+            for stones, pairs in sorted(kinds.items()):
+                hidden = stones > len(sizes)
+                seen = (*sizes, stones) if hidden else sizes
+                columns = [0, 0, 0, 0]
+                if hidden:
+                    larger = tables.chains(f, seen)
+                    columns = [larger.count, tables.prefixes(f, seen), *tables.chains_of_labels(f, seen)]
+                    cost += count * larger.labels.size
+                start, met = tables.meetings(player, s, stones)
+                kind_rows.append((*columns, tables.chains_of_words(f, stones, seen), start, met, len(pair_rows)))
+                for meeting in pairs:
+                    other_sizes = meeting.sizes[1 - player]
+                    pair_rows.append((
+                        senders[meeting.patterns[1 - player]][other_sizes],
+                        tables.chains(tables.n - stones, other_sizes).count,
+                        tables.chains_of_arrangements(tables.n - stones, s, other_sizes),
+                    ))  # fmt: skip
+                cost += 8 * len(pairs) * count * math.perm(f, stones)
+        block_costs.append(cost)
+    group_starts.append(len(group_rows))
+    group_rows.append((0, 0, 0, len(kind_rows)))
+    kind_rows.append((0, 0, 0, 0, 0, 0, 0, len(pair_rows)))
+    return Level(
+        blocks=blocks,
+        senders=np.array(sender_rows, dtype=np.int64),
+        sums=np.array(sum_rows, dtype=np.int64),
+        groups=np.array(group_rows, dtype=np.int64),
+        kinds=np.array(kind_rows, dtype=np.int64),
+        pairs=np.array(pair_rows, dtype=np.int64),
+        group_starts=np.array(group_starts, dtype=np.int64),
+        sums_size=sums_size,
+        sender_costs=np.array(sender_costs, dtype=np.int64),
+        block_costs=np.array(block_costs, dtype=np.int64),
+    )

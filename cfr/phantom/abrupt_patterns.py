@@ -1,0 +1,80 @@
+"""Which patterns of the two players can meet, and what each says about the other's collisions.
+
+A *pattern* is what a player's turns were, cells left out: a tuple of PLACED and COLLIDED.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import numpy as np
+
+Pattern = tuple[int, ...]
+Sizes = tuple[int, ...]
+PLACED, COLLIDED = 0, 1
+
+
+def stones_of(pattern: Pattern) -> int:
+    return pattern.count(PLACED)
+
+
+@dataclasses.dataclass(frozen=True)
+class Meeting:
+    """Patterns of both players that can occur together, and per player how many stones the other had at each of his
+    collisions."""
+
+    patterns: tuple[Pattern, Pattern]
+    sizes: tuple[Sizes, Sizes]
+
+    def _with(self, mover: int, outcome: int, sizes: Sizes) -> Meeting:
+        pattern = (*self.patterns[mover], outcome)
+        if mover == 0:
+            return Meeting((pattern, self.patterns[1]), (sizes, self.sizes[1]))
+        return Meeting((self.patterns[0], pattern), (self.sizes[0], sizes))
+
+    def next_meetings(self, mover: int, can_meet: np.ndarray) -> list[Meeting]:
+        stones = [stones_of(pattern) for pattern in self.patterns]
+        result = []
+        if can_meet[stones[0] + (mover == 0), stones[1] + (mover == 1)]:
+            result.append(self._with(mover, PLACED, self.sizes[mover]))
+        if stones[1 - mover] > len(self.sizes[mover]):  # one of them is not found yet
+            result.append(self._with(mover, COLLIDED, (*self.sizes[mover], stones[1 - mover])))
+        return result
+
+
+def sets_by_size(n: int, wins: np.ndarray) -> list[np.ndarray]:
+    """The sets of 0 to n stones (bit masks) that do not win; ``wins`` bool[2**n]."""
+    sets = np.flatnonzero(~wins)
+    sizes = np.bitwise_count(sets)
+    return [sets[sizes == size] for size in range(n + 1)]
+
+
+def disjoint_sizes(n: int, wins: np.ndarray) -> np.ndarray:
+    """bool[n + 2, n + 2]: whether the game can go on with a stones of player 0 and b stones of player 1: neither wins,
+    and a cell is empty. ``wins`` bool[2, 2**n]."""
+    sets = [sets_by_size(n, wins[player]) for player in (0, 1)]
+    result = np.zeros((n + 2, n + 2), dtype=np.bool_)
+    for a in range(n):
+        for b in range(n - a):
+            result[a, b] = any((sets[1][b] & stones == 0).any() for stones in sets[0][a])
+    return result
+
+
+def meetings_by_level(can_meet: np.ndarray) -> Iterator[list[Meeting]]:
+    """The meetings in which somebody is to move, by the number of actions so far. ``can_meet``: see
+    ``disjoint_sizes``."""
+    level, mover = [Meeting(((), ()), ((), ()))] if can_meet[0, 0] else [], 0
+    while level:
+        yield level
+        level = [longer for meeting in level for longer in meeting.next_meetings(mover, can_meet)]
+        mover = 1 - mover
+
+
+def fewest_stones(meetings: list[Meeting], player: int) -> dict[Pattern, int]:
+    """For each pattern of ``player``, the fewest stones that the opponent can have."""
+    result: dict[Pattern, int] = {}
+    for meeting in meetings:
+        own, stones = meeting.patterns[player], stones_of(meeting.patterns[1 - player])
+        result[own] = min(result.get(own, stones), stones)
+    return dict(sorted(result.items()))

@@ -1,0 +1,54 @@
+"""The exact engine on 3x3 Dark Hex, against published figures of other programs (measured on other machines)."""
+
+from __future__ import annotations
+
+import time
+from statistics import median
+from typing import Any
+
+import cfr as solvers
+import envs
+from benchmarks.measure import Report, note
+
+# Seconds. exp-a-spiel (C++, 2 threads, CPU seconds): building 627, one evaluation 1,043; its abrupt evaluation needs
+# more than 30 GB. nashbench (JAX on an RTX A6000), by its own documentation: 5.4 (classical), 9.1 (abrupt).
+BUILD, EVALUATE_CLASSICAL, EVALUATE_ABRUPT = 627.0, 1043.0, 9.1
+
+
+def exact(report: Report, config: Any) -> None:
+    """Building, evaluation, and the time to NashConv 1e-3 (classical; the abrupt version takes much longer)."""
+    game = envs.make("dark_hex", rows=3, cols=3, version="classical", info="silent")
+    start = time.perf_counter()
+    solvers.ClassicalForm(game)
+    build = time.perf_counter() - start
+    report.add("exact 3x3 classical: build", "exp-a-spiel (published)", "seconds", build, BUILD, BUILD / build, 31)
+    form = solvers.phantom_form(game)  # writes the cache file when there is none
+    form = solvers.phantom_form(game)
+    note(f"exact 3x3 classical: graphs {form.origin}, {form.nbytes / 2**20:.0f} MiB")
+    seconds = _evaluation_seconds(form, config.repeats)
+    report.add(
+        "exact 3x3 classical: evaluate (values, best responses)", "exp-a-spiel (published)", "seconds",
+        seconds, EVALUATE_CLASSICAL, EVALUATE_CLASSICAL / seconds, 1043,
+    )  # fmt: skip
+    for name in ("cfr_plus", "pcfr_plus"):
+        found = solvers.make_solver(name, form).run(target_nash_conv=1e-3)
+        note(f"exact 3x3 classical, {name} to NashConv 1e-3: {found.iteration} iterations, {found.seconds:.1f} s, "
+             f"NashConv checks included")  # fmt: skip
+    form = solvers.phantom_form(envs.make("dark_hex", rows=3, cols=3, version="abrupt", info="silent"))
+    note(f"exact 3x3 abrupt: {form.origin}, {form.nbytes / 2**20:.0f} MiB")
+    seconds = _evaluation_seconds(form, config.repeats)
+    report.add(
+        "exact 3x3 abrupt: evaluate", "nashbench, RTX A6000 (published)", "seconds",
+        seconds, EVALUATE_ABRUPT, EVALUATE_ABRUPT / seconds, 0.6,
+    )  # fmt: skip
+
+
+def _evaluation_seconds(form: Any, repeats: int) -> float:
+    behaviours = form.uniform()
+    form.evaluate(behaviours)
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        form.evaluate(behaviours)
+        times.append(time.perf_counter() - start)
+    return median(times)
