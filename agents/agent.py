@@ -1,7 +1,8 @@
 """Players behind one protocol. An agent is handed an `Observation`, never a state.
 
 An observation holds what its player may know: what he is told by the game's own information functions, and which
-of his actions are legal. There is no way back from it to the position.
+of his actions are legal. There is no way back from it to the position, except in games that hide nothing: there an
+agent that searches may ask for the part `state`.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ class Observation:
         view: float32 [D'], what he knows now.
         key: the tokens of his information state as bytes, which is how `cfr` policies know it.
         text: his view of the board, for people.
+        state: a copy of the whole position; only games of perfect information give it.
     """
 
     player: int
@@ -51,14 +53,22 @@ class Observation:
     view: np.ndarray | None = None
     key: bytes | None = None
     text: str | None = None
+    state: State | None = None
 
 
 def observe(state: State, parts: frozenset[str] = frozenset()) -> Observation:
     """The observation of the player to move, with the optional `parts` by name."""
     player = state.current_player()
-    unknown = parts - {"information_state", "view", "key", "text"}
+    unknown = parts - {"information_state", "view", "key", "text", "state"}
     if unknown:
-        raise ValueError(f"an observation has no part {sorted(unknown)}; parts: information_state, view, key, text")
+        raise ValueError(
+            f"an observation has no part {sorted(unknown)}; parts: information_state, view, key, text, state"
+        )
+    if "state" in parts and not state.game.perfect_information:
+        raise ValueError(
+            f"{state.game.spec()} hides things from its players: an observation has no part 'state' there; "
+            "use an agent that plays on its own information"
+        )
     return Observation(
         player=player,
         mask=state.legal_actions_mask(player),
@@ -66,6 +76,7 @@ def observe(state: State, parts: frozenset[str] = frozenset()) -> Observation:
         view=state.observation_tensor(player) if "view" in parts else None,
         key=state.information_tokens(player).tobytes() if "key" in parts else None,
         text=state.to_string(player) if "text" in parts else None,
+        state=state.clone() if "state" in parts else None,
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from envs.core import State
 
-PARTS = frozenset(("information_state", "view", "key", "text"))
+PARTS = frozenset(("information_state", "view", "key", "text", "state"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,7 @@ class Observation:
         view: float32 [D'], what he knows now.
         key: the tokens of his information state as bytes.
         text: his view of the board, for people.
+        state: a copy of the whole position; only games of perfect information give it.
     """
 
     player: int
@@ -30,6 +31,7 @@ class Observation:
     view: np.ndarray | None = None
     key: bytes | None = None
     text: str | None = None
+    state: State | None = None
 
 
 def observe(state: State, parts: frozenset[str] = frozenset()) -> Observation:
@@ -39,6 +41,11 @@ def observe(state: State, parts: frozenset[str] = frozenset()) -> Observation:
         raise ValueError(
             f"an observation has no part {sorted(parts - PARTS)}; parts are {', '.join(sorted(PARTS))}"
         )
+    if "state" in parts and not state.game.perfect_information:
+        raise ValueError(
+            f"{state.game.spec()} hides things from its players: an observation has no part 'state' there; "
+            "use an agent that plays on its own information"
+        )
     return Observation(
         player=player,
         mask=state.legal_actions_mask(player),
@@ -46,4 +53,5 @@ def observe(state: State, parts: frozenset[str] = frozenset()) -> Observation:
         view=state.observation_tensor(player) if "view" in parts else None,
         key=state.information_tokens(player).tobytes() if "key" in parts else None,
         text=state.to_string(player) if "text" in parts else None,
+        state=state.clone() if "state" in parts else None,
     )
