@@ -377,6 +377,10 @@ class HexSolver:
             return self._solve_before_swap(mover)
         return self._run(mover, colour, red, blue, nodes)
 
+    def forget(self) -> None:
+        """Empty the table of solved positions: what a budget suffices for no longer depends on earlier questions."""
+        self._entries[:] = 0
+
     def openings(self) -> tuple[bool, ...]:
         """Per cell whether Red, opening there, wins the game without a swap."""
         wins: dict[int, bool] = {}
