@@ -297,14 +297,11 @@ def _solve(board, params, dead, entries, groups, row, scratch, priorities, count
             bit = np.int64(1) << order[i]
             if must & bit == 0:
                 continue
-            if mover == RED:
-                answer, carrier = _solve(
-                    board, params, dead, entries, groups, row, scratch, priorities, counters, BLUE, red | bit, blue
-                )
-            else:
-                answer, carrier = _solve(
-                    board, params, dead, entries, groups, row, scratch, priorities, counters, RED, red, blue | bit
-                )
+            # The signature's own types: a literal colour would ask numba for a second function, which no cache holds.
+            answer, carrier = _solve(
+                board, params, dead, entries, groups, row, scratch, priorities, counters,
+                1 - mover, red | bit if mover == RED else red, blue if mover == RED else blue | bit,
+            )  # fmt: skip
             if counters[_STOPPED]:
                 return np.int64(-1), np.int64(0)
             if answer < 0:
@@ -475,15 +472,15 @@ def _brute(memo, wins, powers, counters, cells, rex, mover, red, blue, index):
         if (red | blue) & bit:
             continue
         if mover == RED:
-            joined = wins[RED, red | bit]
-            won = joined != rex if joined else not _brute(
-                memo, wins, powers, counters, cells, rex, BLUE, red | bit, blue, index + powers[cell]
-            )  # fmt: skip
+            red_after, blue_after, after = red | bit, blue, index + powers[cell]
+            joined = wins[RED, red_after]
         else:
-            joined = wins[BLUE, blue | bit]
-            won = joined != rex if joined else not _brute(
-                memo, wins, powers, counters, cells, rex, RED, red, blue | bit, index + 2 * powers[cell]
-            )  # fmt: skip
+            red_after, blue_after, after = red, blue | bit, index + 2 * powers[cell]
+            joined = wins[BLUE, blue_after]
+        if joined:
+            won = not rex
+        else:
+            won = not _brute(memo, wins, powers, counters, cells, rex, 1 - mover, red_after, blue_after, after)
         if won:
             break
     memo[index] = 2 if won else 1

@@ -1,4 +1,4 @@
-"""Agents by name, for the scripts that let them play: uniform, policy:PATH, checkpoint:PATH, or just PATH."""
+"""Agents by name, for the scripts that let them play: uniform, the computer's levels, policies, checkpoints."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 from _common import UserError, game_from_spec
 
 import cfr
-from agents import NetworkAgent, PolicyAgent, TabularAgent, UniformAgent
+from agents import Agent, NetworkAgent, TabularAgent, UniformAgent
 
-FORMS = "uniform, policy:PATH, checkpoint:PATH, or the PATH of a policy, a checkpoint, or a run's folder"
+LEVELS = ("easy", "medium", "hard")
+FORMS = "uniform, easy, medium, hard, policy:PATH, checkpoint:PATH, or the PATH of a policy, a checkpoint, or a run's folder"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Entry:
     spec: str | None
     policy: cfr.TabularPolicy | None = None
     checkpoint: Path | None = None
+    level: str | None = None
 
     def check(self, game: Any) -> None:
         """UserError if it was made for another game."""
@@ -29,7 +31,7 @@ class Entry:
             raise UserError(f"{self.text}: made for {self.spec}, not for {cfr.game_spec(game)}; "
                             "choose that game, or another agent")
 
-    def agent(self, game: Any) -> PolicyAgent:
+    def agent(self, game: Any) -> Agent:
         """The player."""
         self.check(game)
         if self.policy is not None:
@@ -38,6 +40,13 @@ class Entry:
             agent = NetworkAgent.load(self.checkpoint, game)
             agent.name = self.text
             return agent
+        if self.level is not None:
+            from agents.levels import computer_opponent  # compiles the searches
+
+            try:
+                return computer_opponent(self.level, game)
+            except ValueError as error:
+                raise UserError(str(error)) from error
         return UniformAgent()
 
 
@@ -45,6 +54,8 @@ def read_agent(text: str, key: str) -> Entry:
     """What ``text`` names; ``key`` is what error messages call it."""
     if text == "uniform":
         return Entry(text, None)
+    if text in LEVELS:
+        return Entry(text, None, level=text)
     kind, _, rest = text.partition(":")
     if kind == "policy" and rest:
         return _policy(text, Path(rest))
