@@ -162,11 +162,11 @@ def _negamax(
         # Nobody is to move: the value is player 0's, the caller turns it round.
         returns_of(table)(params, row, payoffs)
         return np.int64(np.sign(payoffs[0])) * (WIN - ply)
-    if depth == 0:
-        return _evaluate_of(hooks)(params, row, scratch)
-    if counters[_NODES] >= counters[_BUDGET]:
+    if counters[_NODES] > counters[_BUDGET]:
         counters[_STOPPED] = 1
         return 0
+    if depth == 0:
+        return _evaluate_of(hooks)(params, row, scratch)
     key = lane_of(keys, ply)
     length = _position_of(hooks)(table, params, row, key)
     entry = lane_of(entries, _slot(key, length, entries.shape[0]))
@@ -365,4 +365,8 @@ class AlphaBetaAgent:
         if state is None or state.game != self.game:
             given = "no position" if state is None else state.game.spec()
             raise ValueError(f"{self.name} plays {self.game.spec()}, got {given}")
+        return self.choose(state)
+
+    def choose(self, state: State) -> int:
+        """The move in a position of the agent's game."""
         return self._searcher.run(state, self.nodes, self.width).action

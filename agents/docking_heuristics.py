@@ -9,7 +9,7 @@ from __future__ import annotations
 from numba import types
 
 from agents.alpha_beta import EVALUATE, Heuristics
-from envs.games.docking_board import BOARD, CELLS, COLS, MOVER, SHIPS_0, SHIPS_1
+from envs.games.docking_board import BOARD, CELLS, COLS, MOVER, SHIPS_0
 from envs.kernels import F64, PARAMS, ROW, kernel
 
 __all__ = ["docking_heuristics"]

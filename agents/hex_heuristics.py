@@ -43,8 +43,10 @@ def _resistance(row, cell, colour):
 
 
 @helper
-def _open(params, row, r, c):
-    return 0 <= r < params[ROWS] and 0 <= c < params[COLS] and row[BOARD + r * params[COLS] + c] & OWNER == 0
+def _open(params, row, colour, r, c):
+    """Whether a cell of the board is free for a colour: empty or its own, so that a stone never cuts its own links."""
+    inside = 0 <= r < params[ROWS] and 0 <= c < params[COLS]
+    return inside and row[BOARD + r * params[COLS] + c] & OWNER != 2 - colour
 
 
 @helper
@@ -57,7 +59,7 @@ def _link(params, row, colour, r, c, k):
     else:
         dr, dc, ar, ac, br, bc = _BRIDGES[k - 3]
         factor = BRIDGE
-        if not (_open(params, row, r + ar, c + ac) and _open(params, row, r + br, c + bc)):
+        if not (_open(params, row, colour, r + ar, c + ac) and _open(params, row, colour, r + br, c + bc)):
             return 0, 0.0
     if not (0 <= r + dr < rows and 0 <= c + dc < cols):
         return 0, 0.0
@@ -83,9 +85,9 @@ def _pole(params, row, colour, r, c, last):
     # The second row: its two side cells must be free and on the board.
     step = -1 if last else 1
     if colour == RED:
-        free = _open(params, row, r - step, c) and _open(params, row, r - step, c + step)
+        free = _open(params, row, colour, r - step, c) and _open(params, row, colour, r - step, c + step)
     else:
-        free = _open(params, row, r, c - step) and _open(params, row, r + step, c - step)
+        free = _open(params, row, colour, r, c - step) and _open(params, row, colour, r + step, c - step)
     return BRIDGE / own if free else 0.0
 
 
@@ -95,7 +97,7 @@ def conductance(params, row, colour, scratch):
 
     The symmetric system of Kirchhoff's laws is solved by Cholesky's method on its band.
     """
-    rows, cols, cells = params[ROWS], params[COLS], params[CELLS]
+    cols, cells = params[COLS], params[CELLS]
     width = 2 * cols + 1
     band = scratch[cells : cells + cells * (width + 1)]  # band[cell, d]: coefficient of cell and cell - d
     for i in range(band.size):

@@ -29,7 +29,7 @@ from numba import types
 from agents.hex_heuristics import hex_heuristics, prioritise
 from envs.core import Game, State
 from envs.games.hex import swap_available
-from envs.games.hex_board import BLUE, BOARD, COLOR_OF_0, MOVER, OWNER, PLY, RED, neighbours, side_cells, win_table
+from envs.games.hex_board import BLUE, BOARD, COLOR_OF_0, OWNER, PLY, RED, neighbours, side_cells, win_table
 from envs.kernels import F64, PARAMS, ROW, helper, kernel
 
 __all__ = ["HexSolver", "Solution", "brute_force"]
@@ -392,40 +392,38 @@ class HexSolver:
 
     def _run(self, player: int, colour: int, red: int, blue: int, nodes: int | None) -> Solution | None:
         counters = np.array([0, (1 << 62) if nodes is None else nodes, 0], dtype=np.int64)
-        move, carrier = _solve(
-            self._board, self.game.params, self._dead, self._entries, self._groups, self._row, self._scratch,
-            self._priorities, counters, colour, red, blue,
-        )  # fmt: skip
+        move, carrier = self._call(counters, colour, red, blue)
         if counters[_STOPPED]:
             return None
         wins = move >= 0
         if wins and not self._playable(move, red | blue):
-            move = self._continuation(player, colour, red, blue)
+            move = self._continuation(colour, red, blue)
         cells = tuple(cell for cell in range(self.cells) if carrier >> cell & 1)
         return Solution(player if wins else 1 - player, int(move) if wins else None, cells, int(counters[_NODES]))
 
     def _playable(self, move: int, stones: int) -> bool:
         return move < self.cells and not stones >> move & 1
 
-    def _continuation(self, player: int, colour: int, red: int, blue: int) -> int:
+    def _continuation(self, colour: int, red: int, blue: int) -> int:
         """A winning move where the position counts as won before it: the first one that stays won."""
         for cell in range(self.cells):
             bit = 1 << cell
             if not (red | blue) & bit:
                 after = (red | bit, blue) if colour == RED else (red, blue | bit)
-                reply = self._run_after(1 - colour, *after)
-                if reply:
+                if self._loses(1 - colour, *after):
                     return cell
         raise AssertionError("a won position has a winning move")
 
-    def _run_after(self, colour: int, red: int, blue: int) -> bool:
+    def _loses(self, colour: int, red: int, blue: int) -> bool:
         """Whether the colour to move loses."""
-        counters = np.array([0, 1 << 62, 0], dtype=np.int64)
-        move, _ = _solve(
+        move, _ = self._call(np.array([0, 1 << 62, 0], dtype=np.int64), colour, red, blue)
+        return move < 0
+
+    def _call(self, counters: np.ndarray, colour: int, red: int, blue: int) -> tuple[int, int]:
+        return _solve(
             self._board, self.game.params, self._dead, self._entries, self._groups, self._row, self._scratch,
             self._priorities, counters, colour, red, blue,
         )  # fmt: skip
-        return bool(move < 0)
 
     def _solve_with_swap(self, mover: int, colour: int, red: int, blue: int, nodes: int | None) -> Solution | None:
         """The answer to the first stone: who may swap wins, by the swap exactly where that stone wins."""
@@ -459,7 +457,9 @@ _WINS = types.Array(types.bool_, 2, "C")
 
 
 @kernel(
-    types.bool_(_MEMO, _WINS, _WORDS, _WORDS, types.int64, types.bool_, types.int64, types.int64, types.int64, types.int64)
+    types.bool_(
+        _MEMO, _WINS, _WORDS, _WORDS, types.int64, types.bool_, types.int64, types.int64, types.int64, types.int64
+    )
 )
 def _brute(memo, wins, powers, counters, cells, rex, mover, red, blue, index):
     """Whether the colour to move wins; ``memo[index]`` is 1 or 2 once known, ``index`` the position in base 3."""

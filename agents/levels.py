@@ -18,7 +18,7 @@ from agents.renju_player import RenjuPlayer
 from agents.tac_tix_heuristics import tac_tix_heuristics
 from envs.core import Game, State
 from envs.games.hex import swap_available
-from envs.games.hex_board import BLUE, BOARD, RED
+from envs.games.hex_board import BLUE, BOARD, PLY, RED
 
 __all__ = ["LEVELS", "HexOpponent", "computer_opponent", "levels_of"]
 
@@ -28,7 +28,7 @@ LEVELS = ("easy", "medium", "hard")
 _HEX: dict[str, dict[str, Any]] = {
     "easy": {"depth": 1, "nodes": 10_000},
     "medium": {"depth": 2, "nodes": 10_000, "width": 15},
-    "hard": {"depth": 4, "nodes": 20_000, "width": 12},
+    "hard": {"depth": 6, "nodes": 30_000, "width": 8},
 }
 _HARD_SOLVER_NODES = 4000
 _DOCKING: dict[str, dict[str, Any]] = {
@@ -80,11 +80,13 @@ class HexOpponent:
         if game.name != "hex" or level not in _HEX:
             raise ValueError(f"{game.spec()} at level {level!r}: this opponent plays hex at {', '.join(_HEX)}")
         self.game, self.name = game, level
-        self._shape: Any = game
+        parameters = game.explicit_parameters()
+        self.rows, self.cols = parameters["rows"], parameters["cols"]
+        self.cells = self.rows * self.cols
         heuristics = hex_heuristics(game)
         self._search = AlphaBetaAgent(game, heuristics, name=level, **_HEX[level])
         self._scratch = np.zeros(heuristics.scratch_size, dtype=np.float64)
-        solvable = not game.explicit_parameters()["rex"] and self._shape.cells <= MAX_CELLS
+        solvable = not parameters["rex"] and self.cells <= MAX_CELLS
         self._solver = HexSolver(game, slots=1 << 16) if level == "hard" and solvable else None
 
     def reset(self, seed: int) -> None:
@@ -95,11 +97,13 @@ class HexOpponent:
         if state is None or state.game != self.game:
             given = "no position" if state is None else state.game.spec()
             raise ValueError(f"{self.name} plays {self.game.spec()}, got {given}")
-        cells = self._shape.cells
+        cells = self.cells
         if swap_available(self.game.params, state.row):
             stone = int(np.flatnonzero(state.row[BOARD : BOARD + cells])[0])
             if not self._on_border(stone):
                 return cells
+            state = state.clone()  # the swap is declined: what follows is decided without it
+            state.row[PLY] = 2
         elif self.game.num_distinct_actions() > cells and not state.row[BOARD : BOARD + cells].any():
             return self._balanced_opening(state)
         if self._solver is not None:
@@ -107,16 +111,15 @@ class HexOpponent:
             found = self._solver.solve(state, _HARD_SOLVER_NODES)
             if found is not None and found.move is not None and found.move < cells:
                 return found.move
-        action = self._search.act(observation)
-        return action
+        return self._search.choose(state)
 
     def _on_border(self, cell: int) -> bool:
-        r, c = divmod(cell, self._shape.cols)
-        return r in (0, self._shape.rows - 1) or c in (0, self._shape.cols - 1)
+        r, c = divmod(cell, self.cols)
+        return r in (0, self.rows - 1) or c in (0, self.cols - 1)
 
     def _balanced_opening(self, state: State) -> int:
         best, best_gap = 0, np.inf
-        for cell in range(self._shape.cells):
+        for cell in range(self.cells):
             child = state.child(cell)
             if child.is_terminal():
                 return cell

@@ -90,8 +90,7 @@ def judge(params, row, child, careful, mask, out):
             if 0 <= result < DRAW:
                 out[action] = LOST
                 continue
-            if child[COUNTS + following] > 0:
-                value += NEXT_HAS_FOUR
+            value += NEXT_HAS_FOUR * min(child[COUNTS + following], 3)
             if child[COUNTS + last] > 1:
                 value += LAST_HAS_TWO
             elif child[COUNTS + last] == 1:

@@ -191,8 +191,9 @@ class Table:
             player = self.state.current_player()
             agent = self.agents[player]
             try:
-                if player in self.resigned:
-                    self.state.apply_action(self._pass())
+                passing = self._pass()
+                if player in self.resigned and passing is not None:
+                    self.state.apply_action(passing)
                 elif agent is None:
                     self._turn_of_person(player)
                 else:
@@ -208,10 +209,8 @@ class Table:
         stayed = self.game.num_players - len(self.resigned)
         return stayed < 2 or (bool(self.resigned) and self._pass() is None) or self.state.is_terminal()
 
-    def _pass(self) -> Any:
-        """The action that passes, None in games of two and where nobody may pass."""
-        if self.game.num_players == 2:
-            return None
+    def _pass(self) -> int | None:
+        """The action that passes, None where there is none."""
         try:
             return self.game.string_to_action("pass")
         except ValueError:
@@ -316,14 +315,12 @@ class Table:
                 + ("" if self.game.perfect_information else "The board stays hidden.")
             )
             return
+        result = "Draw" if winner is None else f"{self._name(winner)} wins"
         if not self.hex_board:
-            result = "Draw" if winner is None else f"{self._name(winner)} wins"
-            self.terminal.say(f"\n{result} ({self.state.reason()}).")
-            self._show(None)
-            return
-        rex = self.game.explicit_parameters().get("rex", False)
-        loser_chain = f": {self._name(1 - winner).lower()} has joined its own sides" if rex else ""
-        self.terminal.say(f"\n{self._name(winner)} wins{loser_chain}.")
+            result += f" ({self.state.reason()})"
+        elif winner is not None and self.game.explicit_parameters().get("rex", False):
+            result += f": {self._name(1 - winner).lower()} has joined its own sides"
+        self.terminal.say(f"\n{result}.")
         self._show(None)
 
     def _afterwards(self) -> None:
@@ -502,8 +499,9 @@ class Table:
             rows = [(self._example(), "move the ship on the first square to the second one")]
         else:
             rows = [("a1, a1-c1", "take that counter, or the run from one cell to another")]
-        if any(self.state.action_to_string(self.state.current_player(), a) == "pass" for a in self.state.legal_actions()):
-            rows.append(("pass", "pass"))
+        passing = self._pass()
+        if passing is not None and self.state.legal_actions_mask()[passing]:
+            rows.append(("pass", "leave the turn to the next player"))
         swap = self.game.explicit_parameters().get("swap", "off")
         if swap == "pieces":
             rows.append(("swap", "answer to the first stone: it becomes blue, mirrored (e2 to b5)"))
@@ -520,6 +518,8 @@ class Table:
         return "\n".join(f"  {name:<14}{text}" for name, text in rows)
 
     def _log(self, player: int) -> str:
+        if self.game.perfect_information:
+            return " ".join(self._moves(complete=True))
         return self.game.information_string(player, self.state.information_tokens(player)).partition(" ")[2]
 
     def _move_text(self, before: State, state: State, action: int, player: int) -> str:

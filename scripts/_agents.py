@@ -12,7 +12,10 @@ import cfr
 from agents import Agent, NetworkAgent, TabularAgent, UniformAgent
 
 LEVELS = ("easy", "medium", "hard")
-FORMS = "uniform, easy, medium, hard, policy:PATH, checkpoint:PATH, or the PATH of a policy, a checkpoint, or a run's folder"
+FORMS = (
+    "uniform, easy, medium, hard, policy:PATH, checkpoint:PATH, "
+    "or the PATH of a policy, a checkpoint, or a run's folder"
+)
 
 
 @dataclasses.dataclass(frozen=True)
