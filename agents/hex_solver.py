@@ -337,6 +337,8 @@ class HexSolver:
     Args:
         game: from ``envs.make("hex", ...)``; a swap that is on offer is part of the result.
         slots: of the table of solved positions, 32 bytes each; the newest entry replaces.
+
+    ``nodes`` counts the positions searched since the solver was made.
     """
 
     def __init__(self, game: Game, slots: int = 1 << 20) -> None:
@@ -348,7 +350,7 @@ class HexSolver:
             raise ValueError(f"{game.spec()}: {rows * cols} cells, at most {MAX_CELLS} (a position is a bit mask)")
         if slots < 1:
             raise ValueError(f"slots={slots}: must be at least 1")
-        self.game, self.cells = game, rows * cols
+        self.game, self.cells, self.nodes = game, rows * cols, 0
         self._board, self._dead = _board(rows, cols), _dead_rings()
         self._entries = np.zeros((slots, 4), dtype=np.int64)
         self._groups = np.zeros(3 * (self.cells + 2), dtype=np.int64)
@@ -420,10 +422,12 @@ class HexSolver:
         return move < 0
 
     def _call(self, counters: np.ndarray, colour: int, red: int, blue: int) -> tuple[int, int]:
-        return _solve(
+        move, carrier = _solve(
             self._board, self.game.params, self._dead, self._entries, self._groups, self._row, self._scratch,
             self._priorities, counters, colour, red, blue,
         )  # fmt: skip
+        self.nodes += int(counters[_NODES])
+        return move, carrier
 
     def _solve_with_swap(self, mover: int, colour: int, red: int, blue: int, nodes: int | None) -> Solution | None:
         """The answer to the first stone: who may swap wins, by the swap exactly where that stone wins."""

@@ -33,7 +33,7 @@ def test_an_observation_holds_nothing_of_the_opponents_secrets(game):
         a, b = getattr(one, field.name), getattr(other, field.name)
         assert np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b
     assert one.mask.all()
-    assert not hasattr(one, "state")
+    assert one.state is None
 
 
 def test_parts_that_are_not_asked_for_are_none_and_unknown_ones_an_error(game):
