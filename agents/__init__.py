@@ -1,6 +1,7 @@
 """Players and learners: the `Agent` protocol, matches, networks, and one readable file per learning algorithm.
 
-Only what needs no torch is imported here; `agents.training` and `agents.ppo` are imported by those who train.
+Only what every player needs is imported here; `agents.mcts`, `agents.ismcts`, `agents.rating`, `agents.training` and
+`agents.ppo` are imported by those who search, rank or train.
 """
 
 from agents.agent import (

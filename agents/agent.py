@@ -1,21 +1,20 @@
-"""Players behind one protocol. An agent is handed an `Observation`, never a state.
+"""Players behind one protocol. An agent is handed an `Observation`: what its player may know.
 
-An observation holds what its player may know: what he is told by the game's own information functions, and which
-of his actions are legal. There is no way back from it to the position, except in games that hide nothing: there an
-agent that searches may ask for the part `state`.
+That is what he is told by the game's own information functions, and which of his actions are legal. There is no way
+back from it to anything hidden; where nothing is hidden, a searching agent may ask for the position itself.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from envs.core import Game, State
+from envs.core import Game
+from envs.observation import Observation, observe
 
 if TYPE_CHECKING:
     from cfr import TabularPolicy
@@ -31,53 +30,6 @@ __all__ = [
     "UniformAgent",
     "observe",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Observation:
-    """One player's information at one of his decisions. Parts that his agent does not ask for are None.
-
-    Attributes:
-        player: his seat.
-        mask: bool [A], true for legal actions.
-        information_state: float32 [D], all that he has learnt and when.
-        view: float32 [D'], what he knows now.
-        key: the tokens of his information state as bytes, which is how `cfr` policies know it.
-        text: his view of the board, for people.
-        state: a copy of the whole position; only games of perfect information give it.
-    """
-
-    player: int
-    mask: np.ndarray
-    information_state: np.ndarray | None = None
-    view: np.ndarray | None = None
-    key: bytes | None = None
-    text: str | None = None
-    state: State | None = None
-
-
-def observe(state: State, parts: frozenset[str] = frozenset()) -> Observation:
-    """The observation of the player to move, with the optional `parts` by name."""
-    player = state.current_player()
-    unknown = parts - {"information_state", "view", "key", "text", "state"}
-    if unknown:
-        raise ValueError(
-            f"an observation has no part {sorted(unknown)}; parts: information_state, view, key, text, state"
-        )
-    if "state" in parts and not state.game.perfect_information:
-        raise ValueError(
-            f"{state.game.spec()} hides things from its players: an observation has no part 'state' there; "
-            "use an agent that plays on its own information"
-        )
-    return Observation(
-        player=player,
-        mask=state.legal_actions_mask(player),
-        information_state=state.information_state_tensor(player) if "information_state" in parts else None,
-        view=state.observation_tensor(player) if "view" in parts else None,
-        key=state.information_tokens(player).tobytes() if "key" in parts else None,
-        text=state.to_string(player) if "text" in parts else None,
-        state=state.clone() if "state" in parts else None,
-    )
 
 
 @runtime_checkable

@@ -16,7 +16,7 @@ import numpy as np
 from agents.agent import Agent, PolicyAgent, draw, observe
 from envs.core import Game, IllegalActionError
 
-__all__ = ["AgentReport", "MatchReport", "SeatReport", "play_match", "wilson"]
+__all__ = ["AgentReport", "MatchReport", "SeatReport", "play_games", "play_match", "wilson"]
 
 _BATCH = 1024  # games played side by side
 
@@ -102,6 +102,26 @@ def play_match(
     Raises:
         ValueError: the wrong number of agents, no games, or an agent that chose an illegal action.
     """
+    returns, plies = play_games(game, agents, games, seed, progress)
+    players = game.num_players
+    reports = tuple(
+        _report(agent.name, game, {(i + r) % players: returns[r, :, i] for r in range(players)})
+        for i, agent in enumerate(agents)
+    )
+    return MatchReport(game.spec(), players * games, games, plies / (players * games), reports)
+
+
+def play_games(
+    game: Game,
+    agents: Sequence[Agent],
+    games: int,
+    seed: int = 0,
+    progress: Callable[[int], Any] | None = None,
+) -> tuple[np.ndarray, int]:
+    """The games of `play_match`, one by one: returns float64 [rotation, seed, agent], and the plies of all.
+
+    In rotation r, agent i sits in seat (i + r) mod n.
+    """
     players = game.num_players
     if len(agents) != players:
         raise ValueError(f"{game.spec()} has {players} players, got {len(agents)} agents; give one a player")
@@ -116,7 +136,6 @@ def play_match(
     returns = np.empty((players, games, players))  # rotation, seed, agent
     plies = 0
     for rotation in range(players):
-        # In rotation r, agent i sits in seat (i + r) mod n.
         seated = [agents[(seat - rotation) % players] for seat in range(players)]
         for first in range(0, games, batch):
             last = min(first + batch, games)
@@ -125,11 +144,7 @@ def play_match(
             plies += length
             if progress is not None:
                 progress(last - first)
-    reports = tuple(
-        _report(agent.name, game, {(i + r) % players: returns[r, :, i] for r in range(players)})
-        for i, agent in enumerate(agents)
-    )
-    return MatchReport(game.spec(), players * games, games, plies / (players * games), reports)
+    return returns, plies
 
 
 def _play(game: Game, seated: Sequence[Agent], seed: int, first: int, last: int) -> tuple[np.ndarray, int]:

@@ -179,11 +179,19 @@ class Game:
         """Cells that show why a finished game ended (a winning chain, ...), empty before the end."""
         raise NotImplementedError
 
-    def resample(self, state: State, player: int, rng: np.random.Generator) -> State:
-        """Another full state consistent with what ``player`` knows in ``state``."""
-        if self.perfect_information:
-            return state.clone()
-        raise NotImplementedError(f"{self.name} does not offer resample")
+    def state_from_information(
+        self, player: int, tokens: np.ndarray, mover: int, rng: np.random.Generator
+    ) -> State:
+        """A random running state that ``player``, whose information tokens are ``tokens``, takes for possible.
+
+        ``mover`` is the player to move. Every such state has a chance. Nothing else goes in, so whoever works on
+        such states knows only what the player knows.
+        """
+        raise NotImplementedError(f"{self.name} does not offer states from a player's information")
+
+    def offers_resample(self) -> bool:
+        """Whether ``State.resample`` works."""
+        return self.perfect_information or type(self).state_from_information is not Game.state_from_information
 
     # -- identity ---------------------------------------------------------------------------------------
     def explicit_parameters(self) -> dict[str, Any]:
@@ -345,8 +353,17 @@ class State:
         return self.to_string(self._player(player))
 
     def resample(self, player: int | None = None, rng: np.random.Generator | None = None) -> State:
-        """Another full state with the same information of ``player``; every such state has a chance."""
-        return self.game.resample(self, self._player(player), np.random.default_rng() if rng is None else rng)
+        """Another full state with the same information of ``player``; every such state has a chance.
+
+        For running games only: at the end everything is revealed (ValueError).
+        """
+        player, mover = self._player(player), self.current_player()
+        if mover == TERMINAL:
+            raise ValueError("resample is for running games: at the end the whole board is revealed")
+        if self.game.perfect_information:
+            return self.clone()
+        rng = np.random.default_rng() if rng is None else rng
+        return self.game.state_from_information(player, self.information_tokens(player), mover, rng)
 
     # -- text -------------------------------------------------------------------------------------------
     def action_to_string(self, player: int, action: int | None = None) -> str:

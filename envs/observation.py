@@ -1,4 +1,4 @@
-"""What an agent is handed: one player's own information, without a way back to the position."""
+"""What an agent is handed: one player's own information, without a way back to what is hidden from him."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from envs.core import State
 
-PARTS = frozenset(("information_state", "view", "key", "text", "state"))
+PARTS = ("information_state", "view", "key", "text", "state")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +20,9 @@ class Observation:
         mask: bool [A], true for legal actions.
         information_state: float32 [D], all that he has learnt and when.
         view: float32 [D'], what he knows now.
-        key: the tokens of his information state as bytes.
+        key: the tokens of his information state as bytes, which is how `cfr` policies know it.
         text: his view of the board, for people.
-        state: a copy of the whole position; only games of perfect information give it.
+        state: the position (a copy, to search from), only in games that hide nothing from anybody.
     """
 
     player: int
@@ -35,16 +35,18 @@ class Observation:
 
 
 def observe(state: State, parts: frozenset[str] = frozenset()) -> Observation:
-    """The observation of the player to move, with the optional ``parts`` by name; ValueError names them."""
+    """The observation of the player to move, with the optional ``parts`` by name.
+
+    Raises ValueError for an unknown part, and for ``state`` in a game with hidden information.
+    """
     player = state.current_player()
-    if parts - PARTS:
-        raise ValueError(
-            f"an observation has no part {sorted(parts - PARTS)}; parts are {', '.join(sorted(PARTS))}"
-        )
+    unknown = parts.difference(PARTS)
+    if unknown:
+        raise ValueError(f"an observation has no part {sorted(unknown)}; parts are {', '.join(PARTS)}")
     if "state" in parts and not state.game.perfect_information:
         raise ValueError(
-            f"{state.game.spec()} hides things from its players: an observation has no part 'state' there; "
-            "use an agent that plays on its own information"
+            f"{state.game.spec()} hides a part of the position from its players: an observation holds no state; "
+            "use an agent that needs only its own information (for search: ismcts)"
         )
     return Observation(
         player=player,

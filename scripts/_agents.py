@@ -1,4 +1,12 @@
-"""Agents by name, for the scripts that let them play: uniform, the computer's levels, policies, checkpoints."""
+"""Agents by name, for the scripts that let them play.
+
+    uniform                     every legal action alike
+    easy, medium, hard          the computer opponent, on the games that it plays
+    mcts:SIMULATIONS            Monte Carlo tree search, on games that hide nothing
+    mcts:SIMULATIONS:PATH       the same with the network of a checkpoint or run
+    ismcts:SIMULATIONS          information-set Monte Carlo tree search, on games that hide something
+    policy:PATH checkpoint:PATH PATH    a solver's policy, a trained network
+"""
 
 from __future__ import annotations
 
@@ -10,12 +18,11 @@ from _common import UserError, game_from_spec
 
 import cfr
 from agents import Agent, NetworkAgent, TabularAgent, UniformAgent
+from envs import Game
 
 LEVELS = ("easy", "medium", "hard")
-FORMS = (
-    "uniform, easy, medium, hard, policy:PATH, checkpoint:PATH, "
-    "or the PATH of a policy, a checkpoint, or a run's folder"
-)
+FORMS = "uniform, easy, medium, hard, mcts:SIMULATIONS, mcts:SIMULATIONS:CHECKPOINT, ismcts:SIMULATIONS, " \
+    "policy:PATH, checkpoint:PATH, or the PATH of a policy, a checkpoint, or a run's folder"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,30 +33,47 @@ class Entry:
     spec: str | None
     policy: cfr.TabularPolicy | None = None
     checkpoint: Path | None = None
-    level: str | None = None
+    search: tuple[str, int] | None = None  # kind (or level) and simulations; with the network of a checkpoint if any
 
     def check(self, game: Any) -> None:
-        """UserError if it was made for another game."""
+        """UserError if it was made for another game, or cannot play this one."""
         if self.spec is not None and self.spec != cfr.game_spec(game):
             raise UserError(f"{self.text}: made for {self.spec}, not for {cfr.game_spec(game)}; "
                             "choose that game, or another agent")
+        if self.search is not None and isinstance(game, Game):
+            try:
+                self._searcher(game)
+            except ValueError as error:
+                raise UserError(f"{self.text}: {error}") from error
+
+    def _searcher(self, game: Game) -> Agent:
+        kind, simulations = self.search or ("", 0)
+        if kind in LEVELS:
+            from agents.levels import computer_opponent  # these load compiled code
+
+            return computer_opponent(kind, game)
+        from agents.ismcts import ISMCTSAgent
+        from agents.mcts import MCTSAgent, NetworkEvaluator
+
+        if kind == "ismcts":
+            return ISMCTSAgent(game, simulations, self.text)
+        if self.checkpoint is None:
+            return MCTSAgent(game, simulations, self.text)
+        trained = NetworkAgent.load(self.checkpoint, game)
+        evaluator = NetworkEvaluator(game, trained.network, trained.encoding)
+        return MCTSAgent(game, simulations, self.text, evaluator=evaluator)
 
     def agent(self, game: Any) -> Agent:
         """The player."""
         self.check(game)
+        if self.search is not None:
+            return self._searcher(game)
         if self.policy is not None:
             return TabularAgent(self.policy, name=self.text)
         if self.checkpoint is not None:
             agent = NetworkAgent.load(self.checkpoint, game)
             agent.name = self.text
             return agent
-        if self.level is not None:
-            from agents.levels import computer_opponent  # compiles the searches
-
-            try:
-                return computer_opponent(self.level, game)
-            except ValueError as error:
-                raise UserError(str(error)) from error
         return UniformAgent()
 
 
@@ -58,8 +82,10 @@ def read_agent(text: str, key: str) -> Entry:
     if text == "uniform":
         return Entry(text, None)
     if text in LEVELS:
-        return Entry(text, None, level=text)
+        return Entry(text, None, search=(text, 0))
     kind, _, rest = text.partition(":")
+    if kind in ("mcts", "ismcts"):
+        return _search(text, kind, rest, key)
     if kind == "policy" and rest:
         return _policy(text, Path(rest))
     if kind == "checkpoint" and rest:
@@ -74,6 +100,15 @@ def read_agent(text: str, key: str) -> Entry:
     if path.is_file():
         return _checkpoint(text, path) if path.suffix == ".pt" else _policy(text, path)
     raise UserError(f"{key} = {text!r}: no such agent and no such file; give {FORMS}")
+
+
+def _search(text: str, kind: str, rest: str, key: str) -> Entry:
+    number, colon, path = rest.partition(":")
+    if not number.isdecimal() or int(number) < 1 or (colon and (kind == "ismcts" or not path)):
+        raise UserError(f"{key} = {text!r}: write {kind}:SIMULATIONS, such as {kind}:1000"
+                        + (" or mcts:200:runs/MY_TRAINING_RUN" if kind == "mcts" else ""))
+    made = _checkpoint(text, Path(path)) if path else Entry(text, None)
+    return dataclasses.replace(made, search=(kind, int(number)))
 
 
 def _policy(text: str, path: Path) -> Entry:

@@ -3,11 +3,15 @@
     python scripts/evaluate.py game=dark_hex agents=[runs/MY_TRAINING_RUN,uniform] games=2000
     python scripts/evaluate.py agents=[policy:runs/solve/dark_hex-2-3-abrupt-silent-cfr_plus,uniform]
     python scripts/evaluate.py game=openspiel:kuhn_poker agents=[uniform]                NashConv only
+    python scripts/evaluate.py game=hex game.rows=5 agents=[mcts:1000,mcts:100,uniform] games=20       a ranking
 
 Seats left over are taken by uniform players. Every agent plays every seat, with the same seeds; intervals are 95 %.
+More agents than the game has players are ranked: a round robin in which every group of them plays in every order
+around the table, and Elo ratings (Bradley-Terry; a game counts as a comparison of every pair of its players), as a
+table and as a picture (plot=FILE.png, default runs/evaluate/GAME.png).
 NashConv is the sum over the players of what each could gain by a best response to the agent in the other seats; it
 is exact, and computed where the whole tree is small enough. Without game=, the game is the one that the agents were
-made for. The last line of stdout is one JSON object; mean_return[agent][seat].
+made for. The last line of stdout is one JSON object; mean_return[agent][seat], elo[agent] where there is a ranking.
 """
 
 from __future__ import annotations
@@ -15,11 +19,14 @@ from __future__ import annotations
 import dataclasses
 import math
 import sys
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from _agents import FORMS, Entry, game_of, read_agent
 from _common import (
     UserError,
+    folder_name,
     log,
     make_game,
     named_game,
@@ -31,8 +38,9 @@ from _common import (
 from tqdm import tqdm
 
 import cfr
-from agents import MatchReport, play_match
+from agents import MatchReport, NetworkAgent, play_match
 from agents.evaluation import HISTORIES, Tabulator
+from agents.rating import Contestant, Ranking, lineups, plot_ranking, rank
 from configs import bounded, choice, described, factory, load
 from envs import Game
 
@@ -45,6 +53,8 @@ class EvaluateConfig:
     agents: tuple[str, ...] = described((), help=f"a list of: {FORMS}")
     games: int = bounded(1000, 0, 100_000_000, help="games per seat; 0: no match")
     seed: int = bounded(0, 0, help="of the match")
+    ranking: str = choice("auto", ("auto", "on"), help="auto: when there are more agents than players")
+    plot: str | None = described(None, help="PNG file for the picture of a ranking; default runs/evaluate/GAME.png")
     nash_conv: str = choice("auto", ("auto", "on", "off"), help="auto: where the tree is small")
 
 
@@ -62,14 +72,24 @@ def main(arguments: list[str]) -> dict[str, Any]:
     if game is None:
         raise UserError("game: missing, and no agent says which it was made for; give game=NAME")
     players = game.num_players if isinstance(game, Game) else game.num_players()
-    if len(entries) > players:
-        raise UserError(f"agents: {len(entries)} given, but {cfr.game_spec(game)} has {players} players")
     for entry in entries:
         entry.check(game)
-    report = match(config, game, entries, players)
+    to_rank = len(entries) > players or config.ranking == "on"
+    ranking = standings(config, game, entries, players) if to_rank else None
+    report = None if to_rank else match(config, game, entries, players)
     nash_convs = exact(config, game, entries)
     result: dict[str, Any] = {"game": cfr.game_spec(game), "agents": [entry.text for entry in entries], "games": 0,
-                              "mean_return": None}
+                              "mean_return": None, "elo": None}
+    if ranking is not None:
+        print(ranking)
+        default = Path("runs") / "evaluate" / f"{folder_name(cfr.game_spec(game))}.png"
+        result |= {
+            "games": ranking.games,
+            "mean_return": [rating.mean_return for rating in ranking.ratings],
+            "elo": [rating.elo for rating in ranking.ratings],
+            "elo_interval": [[rating.low, rating.high] for rating in ranking.ratings],
+            "plot": str(plot_ranking(ranking, default if config.plot is None else Path(config.plot))),
+        }
     if report is not None:
         print(report)
         # Without the uniform players that filled the other seats.
@@ -85,11 +105,30 @@ def main(arguments: list[str]) -> dict[str, Any]:
     return result | {"nash_conv": nash_convs}
 
 
-def match(config: EvaluateConfig, game: Any, entries: list[Entry], players: int) -> MatchReport | None:
-    if config.games == 0:
+def standings(config: EvaluateConfig, game: Any, entries: list[Entry], players: int) -> Ranking | None:
+    """The ranking of all agents."""
+    if not _playable(config, game):
         return None
-    if not isinstance(game, Game):
+    if len(entries) < 2:
+        raise UserError("agents: a ranking needs at least two")
+    names = [entry.text for entry in entries]
+    if len(set(names)) < len(names):
+        raise UserError(f"agents: {max(names, key=names.count)} is given twice; a ranking needs different agents")
+    contestants = [Contestant(entry.text, partial(entry.agent, game)) for entry in entries]
+    total = config.games * players * len(lineups(len(entries), players))
+    with tqdm(total=total, unit=" games", disable=None, file=sys.stderr) as bar:
+        return rank(game, contestants, config.games, config.seed, bar.update)
+
+
+def _playable(config: EvaluateConfig, game: Any) -> bool:
+    """Whether there are games to play."""
+    if config.games and not isinstance(game, Game):
         log(f"{cfr.game_spec(game)}: no match, only NashConv (agents play the games of envs)")
+    return config.games > 0 and isinstance(game, Game)
+
+
+def match(config: EvaluateConfig, game: Any, entries: list[Entry], players: int) -> MatchReport | None:
+    if not _playable(config, game):
         return None
     agents = [entry.agent(game) for entry in entries]
     agents += [Entry("uniform", None).agent(game) for _ in range(players - len(entries))]
@@ -102,7 +141,11 @@ def exact(config: EvaluateConfig, game: Any, entries: list[Entry]) -> list[float
     nothing: list[float | None] = [None] * len(entries)
     if config.nash_conv == "off":
         return nothing
-    networks = any(entry.checkpoint for entry in entries)
+    policies = [entry for entry in entries if entry.search is None]
+    if not policies:
+        log("no NashConv: agents that search are not policies whose every probability is known")
+        return nothing
+    networks = any(entry.checkpoint for entry in policies)
     if config.nash_conv == "auto":
         most = HISTORIES if networks else TABULAR_HISTORIES
         size = cfr.estimate_size(game)
@@ -113,10 +156,13 @@ def exact(config: EvaluateConfig, game: Any, entries: list[Entry]) -> list[float
     tabulator = Tabulator(game, tree) if networks else None
     found: list[float | None] = []
     for entry in entries:
+        if entry.search is not None:
+            found.append(None)
+            continue
         if entry.policy is not None:
             value = cfr.nash_conv(tree, entry.policy)
         elif entry.checkpoint is not None and tabulator is not None:
-            value = tabulator.nash_conv(entry.agent(game))
+            value = tabulator.nash_conv(NetworkAgent.load(entry.checkpoint, game))
         else:
             value = cfr.nash_conv(tree, cfr.TabularPolicy.uniform(tree))
         found.append(max(0.0, value))  # rounding can leave a sum of gains a hair below zero

@@ -332,10 +332,12 @@ class DarkHexGame(Game):
         return board.win_table(self.params)
 
     # -- search -----------------------------------------------------------------------------------------
-    def resample(self, state: State, player: int, rng: np.random.Generator) -> State:
+    def state_from_information(
+        self, player: int, tokens: np.ndarray, mover: int, rng: np.random.Generator
+    ) -> State:
         from envs.games.dark_hex_resample import resample
 
-        return resample(state, player, rng)
+        return resample(self, player, tokens.tolist(), mover != player, rng)
 
 
 GAME = DarkHexGame

@@ -63,16 +63,11 @@ class _Knowledge:
             self.collisions = [n - (k < self.turns) for k, n in enumerate(heard)]
 
 
-def resample(state: State, player: int, rng: np.random.Generator) -> State:
-    """A state with the same information of ``player`` and the same player to move.
-
-    Raises ValueError at the end of the game, where nothing is hidden any more.
-    """
-    if state.is_terminal():
-        raise ValueError("resample is for running games: at the end the whole board is revealed")
-    game: DarkHexGame = state.game  # type: ignore[assignment]
-    tokens = state.information_tokens(player).tolist()
-    knowledge = _Knowledge(game, tokens, player, state.current_player() != player)
+def resample(
+    game: DarkHexGame, player: int, tokens: list[int], opponent_to_move: bool, rng: np.random.Generator
+) -> State:
+    """A running game in which the information tokens of ``player`` are ``tokens``."""
+    knowledge = _Knowledge(game, tokens, player, opponent_to_move)
     while True:
         moves = _opponent_moves(game, knowledge, player, rng)
         if moves is not None:

@@ -34,6 +34,16 @@ def test_an_observation_holds_nothing_of_the_opponents_secrets(game):
         assert np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b
     assert one.mask.all()
     assert one.state is None
+    with pytest.raises(ValueError, match="dark_hex.*hides.*ismcts"):
+        observe(after(game, [4]), frozenset({"state"}))
+
+
+def test_where_nothing_is_hidden_an_agent_may_have_a_copy_of_the_position():
+    state = after(envs.make("hex", rows=3), [4, 0])
+    copy = observe(state, frozenset({"state"})).state
+    assert copy == state
+    copy.apply_action(1)
+    assert state.history() == [4, 0]
 
 
 def test_parts_that_are_not_asked_for_are_none_and_unknown_ones_an_error(game):

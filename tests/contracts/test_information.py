@@ -134,7 +134,7 @@ def test_environments_show_equal_information_equally(game, outputs, observation)
 
 @over(PLAYED_GAMES)
 def test_replacing_what_is_hidden_changes_nothing(game):
-    if type(game).resample is Game.resample and not game.perfect_information:
+    if not game.offers_resample():
         pytest.skip("the game offers no resample")
     rng = np.random.default_rng(4)
     envs = [AecEnv(game, "contract", render_mode="rgb_array") for _ in range(2)]

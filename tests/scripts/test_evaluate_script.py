@@ -50,6 +50,39 @@ def test_a_trained_network(script):
     assert "cut.pt" in script("evaluate", "agents=[cut.pt]").error
 
 
+def test_a_search_with_a_trained_network(script):
+    pytest.importorskip("torch")
+    from agents.training import load_config, train
+
+    made = train(load_config(["game=hex", "game.rows=3", "steps=256", "run=trained", "agent.num_envs=8",
+                              "agent.rollout_steps=8", "agent.hidden=[8]", "evaluation.points=0",
+                              "tensorboard=false"]))
+    for path in ("trained", made["checkpoint"]):
+        result = script("evaluate", f"agents=[mcts:50:{path},uniform]", "games=5", "nash_conv=off").result
+        assert result["game"].startswith("hex(rows=3") and sum(result["mean_return"][0]) > 1
+
+
+def test_a_ranking(script):
+    done = script("evaluate", "game=renju3", "game.rows=5", "agents=[mcts:50,uniform]", "games=2", "ranking=on")
+    result = done.result
+    assert result["games"] == 2 * 3 * 2 and result["elo"][0] > result["elo"][1]
+    done = script("evaluate", "game=hex", "game.rows=4", "agents=[uniform,mcts:20,mcts:200]", "games=10",
+                  "plot=there/elo.png")
+    result = done.result
+    assert result["games"] == 3 * 2 * 10 and result["nash_conv"] == [None] * 3
+    assert result["elo"] == sorted(result["elo"]) and sum(result["elo"]) == pytest.approx(0, abs=1e-6)
+    for elo, (low, high) in zip(result["elo"], result["elo_interval"], strict=True):
+        assert low < elo < high
+    assert len(result["mean_return"]) == 3 and len(result["mean_return"][0]) == 2
+    assert done.out.index("1. mcts:200") < done.out.index("2. mcts:20 ") < done.out.index("3. uniform")
+    assert Path("there/elo.png").read_bytes().startswith(b"\x89PNG") and result["plot"] == "there/elo.png"
+
+
+def test_information_set_search(script):
+    result = script("evaluate", "game=dark_hex", "agents=[ismcts:200,uniform]", "games=20", "nash_conv=off").result
+    assert sum(result["mean_return"][0]) > 1
+
+
 def test_a_game_of_openspiel(script):
     pytest.importorskip("pyspiel")
     result = script("evaluate", "game=openspiel:kuhn_poker", "agents=[uniform]").result
@@ -61,7 +94,11 @@ BAD = {
     "not a list": (["agents=uniform"], "agents = 'uniform'", "list"),
     "unknown agent": (["game=hex", "agents=[uniform,unifrom]"], "agents[1] = 'unifrom'", "policy:PATH"),
     "no game": (["agents=[uniform]"], "game", "game=NAME"),
-    "too many": (["game=hex", "agents=[uniform,uniform,uniform]"], "3 given", "2 players"),
+    "one agent twice": (["game=hex", "agents=[uniform,uniform,mcts:5]"], "uniform is given twice"),
+    "a ranking of one": (["game=hex", "agents=[uniform]", "ranking=on"], "at least two"),
+    "no simulations": (["game=hex", "agents=[mcts:none]"], "agents[0] = 'mcts:none'", "mcts:1000"),
+    "hidden information": (["game=dark_hex", "agents=[mcts:10]"], "mcts:10", "hides", "ismcts"),
+    "nothing hidden": (["game=hex", "agents=[ismcts:10]"], "ismcts:10", "hides nothing"),
     "no such policy": (["agents=[policy:nowhere]"], "nowhere.npz", "no such file"),
     "an empty folder": (["agents=[.]"], "agents[0] = '.'", "policy.npz"),
     "range": (["game=hex", "agents=[uniform]", "games=-1"], "games = -1", "0 <= games"),

@@ -60,7 +60,8 @@ def test_levels_and_who_moves_first(script):
     assert done.result["moves"] == ["f6", "swap-pieces"]
     typed = "resign\nquit\nresign\nquit\nresign\nquit\n"
     done = script("play", "game=hex", "game.rows=3", "opponent=hard", "first=alternately", "games=3", typed=typed)
-    assert [game["players"] for game in done.result["games"]] == [["human", "hard"], ["hard", "human"], ["human", "hard"]]
+    seats = [["human", "hard"], ["hard", "human"], ["human", "hard"]]
+    assert [game["players"] for game in done.result["games"]] == seats
 
 
 def test_three_seats(script):
@@ -79,7 +80,8 @@ def test_three_seats(script):
 
 @pytest.mark.parametrize("game", ["tac_tix", "docking"])
 def test_other_games(script, game):
-    done = script("play", f"game={game}", "opponent=easy", typed="help\nzz\nmoves\nboard\nresign\nreplay\n\nq\nhelp\nquit\n")
+    typed = "help\nzz\nmoves\nboard\nresign\nreplay\n\nq\nhelp\nquit\n"
+    done = script("play", f"game={game}", "opponent=easy", typed=typed)
     assert done.result["winner"] == 1 and done.result["reason"] == "resignation" and "zz" in done.out
     done = script("play", f"game={game}", "opponent=human", typed="")
     assert done.result["reason"] == "left"
@@ -107,6 +109,11 @@ def test_bad_levels_and_seats(script, arguments, words):
 
 
 def test_levels_script(script):
+    import _agents
+
+    from agents.levels import LEVELS
+
+    assert _agents.LEVELS == LEVELS  # named there without loading compiled code
     done = script("levels", "game=tac_tix", "game.rows=3", "games=3", "levels=[medium]")
     assert set(done.result["wins"]) == {"medium vs uniform", "medium vs easy"}
     assert all(len(wins) == 2 and max(wins) <= 3 for wins in done.result["wins"].values())
