@@ -1,11 +1,12 @@
-"""A table for a game on a Hex board, at one terminal: people and agents take their seats, moves are text.
+"""A table for any of the games, at one terminal: people and agents take their seats, moves are text.
 
 Whoever sits at the terminal sees his own view and what the game tells him, nothing else. When two people share
 it and the game has hidden stones, a curtain falls at every change of turn: the screen is empty until the next
 player lifts it. The whole board is shown at the end; after a resignation it stays hidden, though the replay shows
 every stone.
 
-Sides are called by their colours: red joins the first row with the last, blue the first column with the last.
+Sides are called by their colours. On a Hex board red joins the first row with the last, blue the first column with
+the last. Where three play, whoever resigns passes from then on, and the game goes on until two have resigned.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from envs.core import Game, State
 from envs.games.hex_board import BOARD, COLOR_OF_0, COLOUR_NAMES, cell_name
 from envs.render import ansi, rgb_array
 
-__all__ = ["Outcome", "Table", "Terminal", "heard"]
+__all__ = ["Outcome", "Table", "Terminal", "heard", "seat_names"]
 
 CLEAR = "\x1b[2J\x1b[3J\x1b[H"  # screen and scrollback, cursor to the upper left
 ALTERNATE, ORIGINAL = "\x1b[?1049h", "\x1b[?1049l"
@@ -104,9 +105,9 @@ def _forget_keys() -> None:
 class Outcome:
     """How a game at the table ended.
 
-    ``result``: "red wins", "blue wins" or "unfinished"; ``winner``: index of the player, None if unfinished;
-    ``reason``: "chain", "resignation" or "left"; ``moves``: of both players in order, ``x`` marks a collision,
-    ``?`` a move that nobody at the terminal may know of.
+    ``result``: "red wins" (by the winner's colour), "draw" or "unfinished"; ``winner``: index of the player, None if
+    there is none; ``reason``: the game's ("chain", "four", ...), "resignation" or "left"; ``moves``: of all players in
+    order, ``x`` marks a collision, ``?`` a move that nobody at the terminal may know of.
     """
 
     game: str
@@ -115,6 +116,14 @@ class Outcome:
     reason: str
     moves: tuple[str, ...]
     players: tuple[str, ...]
+
+
+def seat_names(game: Game) -> tuple[str, ...]:
+    """What the players are called in the order of their seats: by the colours they begin with, where they have any."""
+    picture = game.picture(game.new_initial_state())
+    if len(picture.names) == game.num_players:
+        return tuple(name.lower() for name in picture.names)
+    return ("first", "second")
 
 
 class _Left(Exception):
@@ -130,7 +139,7 @@ class Table:
     """One game at one terminal.
 
     Args:
-        game: Hex or Dark Hex, any size.
+        game: any game of any size.
         agents: one a player; None is a person at the terminal.
         terminal: where people look and type.
         seed: of the agents.
@@ -143,13 +152,13 @@ class Table:
 
     def __post_init__(self) -> None:
         self.state = self.game.new_initial_state()
-        if self.game.picture(self.state).kind != "hex":
-            raise ValueError(f"{self.game.spec()} is not played at this table; games are hex and dark_hex")
         if len(self.agents) != self.game.num_players:
             raise ValueError(f"{len(self.agents)} agents for {self.game.num_players} players; give one a player")
         parameters = self.game.explicit_parameters()
         self.rows, self.cols = parameters["rows"], parameters["cols"]
-        self.resigned: int | None = None
+        self.hex_board = self.game.picture(self.state).kind == "hex"
+        self.names = seat_names(self.game)
+        self.resigned: list[int] = []
         self.people = [player for player, agent in enumerate(self.agents) if agent is None]
         self.curtained = len(self.people) > 1 and not self.game.perfect_information
 
@@ -160,7 +169,7 @@ class Table:
         self.terminal.say(self._welcome())
         try:
             if self.curtained:
-                self.terminal.ask("Press Enter to begin; red sits down first. ")
+                self.terminal.ask(f"Press Enter to begin; {self.names[0]} sits down first. ")
                 with self.terminal.own_screen():
                     self._play()
             else:
@@ -182,23 +191,38 @@ class Table:
             player = self.state.current_player()
             agent = self.agents[player]
             try:
-                if agent is None:
+                passing = self._pass()
+                if player in self.resigned and passing is not None:
+                    self.state.apply_action(passing)
+                elif agent is None:
                     self._turn_of_person(player)
                 else:
                     self._turn_of_agent(player, agent)
             except _Resigns:
-                self.resigned = player
+                self.resigned.append(player)
+                if not self.over:
+                    self.terminal.say(f"{self._name(player)} resigns and passes from now on.")
 
     @property
     def over(self) -> bool:
-        return self.resigned is not None or self.state.is_terminal()
+        # Without passes three cannot go on as two.
+        stayed = self.game.num_players - len(self.resigned)
+        return stayed < 2 or (bool(self.resigned) and self._pass() is None) or self.state.is_terminal()
+
+    def _pass(self) -> int | None:
+        """The action that passes, None where there is none."""
+        try:
+            return self.game.string_to_action("pass")
+        except ValueError:
+            return None
 
     def _turn_of_agent(self, player: int, agent: Agent) -> None:
         while self.state.current_player() == player:
             action = agent.act(observe(self.state, agent.parts))
+            before = self.state.clone()
             self.state.apply_action(action)
-        if self.game.perfect_information:
-            self.terminal.say(f"{self._name(player)} plays {self._move_text(self.state, action, player)}.")
+            if self.game.perfect_information:
+                self.terminal.say(f"{self._name(player)} plays {self._move_text(before, self.state, action, player)}.")
 
     def _turn_of_person(self, player: int) -> None:
         if self.curtained:
@@ -210,11 +234,12 @@ class Table:
         self._show(player)
         while True:
             action = self._ask_action(player)
+            before = self.state.clone()
             self.state.apply_action(action)
             if self.state.is_terminal():
                 return
             collided = self._collided(action, player)
-            if self.state.current_player() != player:
+            if self.state.current_player() != player or not collided:
                 break
             self.terminal.say(
                 f"{self._cell(action)} holds {self._a_stone(1 - player)}, which you now know of. You move again."
@@ -227,7 +252,7 @@ class Table:
         elif not self.game.perfect_information:
             self.terminal.say(f"Your stone is on {self._cell(action)}.")
         else:
-            self.terminal.say(f"{self._name(player)} plays {self._move_text(self.state, action, player)}.")
+            self.terminal.say(f"{self._name(player)} plays {self._move_text(before, self.state, action, player)}.")
         if self.curtained:
             self._show(player)
             self.terminal.ask("Press Enter to let the curtain fall. ")
@@ -242,7 +267,9 @@ class Table:
             if command == "save":
                 self._save(rest, player)
             elif rest:
-                self.terminal.say(f"{' '.join(words)!r}: one word, a cell such as a1 or a command; help lists them")
+                self.terminal.say(
+                    f"{' '.join(words)!r}: one word, a move such as {self._example()} or a command; help lists them"
+                )
             elif command == "resign":
                 raise _Resigns
             elif command in ("quit", "exit"):
@@ -260,12 +287,15 @@ class Table:
 
     def _parse(self, text: str, player: int) -> int | None:
         try:
-            action = self.game.string_to_action(text, player)
+            action = self.state.string_to_action(text)
         except ValueError as error:
             self.terminal.say(f"{error}; help lists the commands")
             return None
         if self.state.legal_actions_mask(player)[action]:
             return action
+        if not self.hex_board:
+            self.terminal.say(f"{text} is not possible now; choose another move.")
+            return None
         if action >= self.rows * self.cols:
             self.terminal.say("swap is offered once, as the answer to the first stone; not now. Name a cell.")
             return None
@@ -277,20 +307,25 @@ class Table:
     # -- the end --------------------------------------------------------------------------------------------
 
     def _reveal(self) -> None:
-        if self.resigned is not None:
+        winner = self._winner()
+        if not self.state.is_terminal():
+            wins = "The game ends without a winner." if winner is None else f"{self._name(winner)} wins."
             self.terminal.say(
-                f"{self._name(self.resigned)} resigns. {self._name(1 - self.resigned)} wins. "
+                f"{self._name(self.resigned[-1])} resigns. {wins} "
                 + ("" if self.game.perfect_information else "The board stays hidden.")
             )
             return
-        winner = self._winner()
-        rex = self.game.explicit_parameters().get("rex", False)
-        loser_chain = f": {self._name(1 - winner).lower()} has joined its own sides" if rex else ""
-        self.terminal.say(f"\n{self._name(winner)} wins{loser_chain}.")
+        result = "Draw" if winner is None else f"{self._name(winner)} wins"
+        if not self.hex_board:
+            result += f" ({self.state.reason()})"
+        elif winner is not None and self.game.explicit_parameters().get("rex", False):
+            result += f": {self._name(1 - winner).lower()} has joined its own sides"
+        self.terminal.say(f"\n{result}.")
         self._show(None)
 
     def _afterwards(self) -> None:
-        self.terminal.say("replay, replay red, replay blue, save FILE.png, or quit; help explains.")
+        views = "".join(f"replay {name}, " for name in self._replays())
+        self.terminal.say(f"replay, {views}save FILE.png, or quit; help explains.")
         while True:
             words = self.terminal.ask("game over> ").split()
             command = words[0].lower() if words else ""
@@ -298,22 +333,23 @@ class Table:
                 return
             if command == "replay":
                 self._replay(words[1:])
-            elif command in ("board", "save") and self.resigned is not None:
+            elif command in ("board", "save") and not self.state.is_terminal() and not self.game.perfect_information:
                 self.terminal.say("After a resignation the board stays hidden; replay shows the whole game.")
             elif command == "board":
                 self._show(None)
             elif command == "save":
                 self._save(words[1:], None)
             elif command == "help":
-                self.terminal.say(_HELP_AFTERWARDS)
+                self.terminal.say(self._help_afterwards())
             elif command:
-                self.terminal.say(f"{words[0]!r} is no command here:\n{_HELP_AFTERWARDS}")
+                self.terminal.say(f"{words[0]!r} is no command here:\n{self._help_afterwards()}")
 
     def _replay(self, words: list[str]) -> None:
-        sides = {"": None, **{name: player for player, name in enumerate(COLOUR_NAMES)}}
+        sides = {"": None, **{name: self.names.index(name) for name in self._replays()}}
         side = " ".join(words).lower()
         if side not in sides:
-            self.terminal.say(f"replay {side}: say replay (all stones), replay red or replay blue")
+            views = " or ".join(f"replay {name}" for name in self._replays())
+            self.terminal.say(f"replay {side}: say replay (the whole board)" + (f", {views}" if views else ""))
             return
         frames = self._frames(sides[side])
         at = 0
@@ -343,9 +379,10 @@ class Table:
         for player, action in self.state.full_history():
             known = None if viewer is None else len(state.information_tokens(viewer))
             colour = self._name(player, state).lower()
+            before = state.clone()
             state.apply_action(action)
             if viewer is None or viewer == player or self.game.perfect_information:
-                caption = f"{colour}: {self._move_text(state, action, player)}"
+                caption = f"{colour}: {self._move_text(before, state, action, player)}"
             elif len(state.information_tokens(viewer)) == known:
                 continue
             else:
@@ -358,24 +395,37 @@ class Table:
         """The result so far. Unless the board was revealed, or the ``complete`` record is asked for, moves stay
         hidden as they were in the game: with two people, each hides his from the other."""
         winner = self._winner() if self.over else None
+        if winner is not None:
+            result = f"{self._name(winner).lower()} wins"
+        else:
+            result = "draw" if self.state.is_terminal() else "unfinished"
+        if self.state.is_terminal():
+            reason = str(self.state.reason())
+        else:
+            reason = "resignation" if self.over else "left"
         return Outcome(
             game=self.game.spec(),
-            result="unfinished" if winner is None else f"{self._name(winner).lower()} wins",
+            result=result,
             winner=winner,
-            reason="left" if winner is None else "chain" if self.resigned is None else "resignation",
+            reason=reason,
             moves=tuple(self._moves(complete)),
             players=tuple("human" if agent is None else agent.name for agent in self.agents),
         )
 
-    def _winner(self) -> int:
-        return 1 - self.resigned if self.resigned is not None else int(np.argmax(self.state.returns()))
+    def _winner(self) -> int | None:
+        """Who has won a game that is over; None after a draw, and where nobody can be said to have won."""
+        if not self.state.is_terminal():
+            stayed = [player for player in range(self.game.num_players) if player not in self.resigned]
+            return stayed[0] if len(stayed) == 1 else None
+        returns = self.state.returns()
+        return int(np.argmax(returns)) if max(returns) > min(returns) else None
 
     def _moves(self, complete: bool) -> list[str]:
         complete = complete or self.game.perfect_information or self.state.is_terminal() or not self.people
         state, moves = self.game.new_initial_state(), []
         for player, action in self.state.full_history():
+            name = state.action_to_string(player, action)
             state.apply_action(action)
-            name = self.game.action_to_string(player, action)
             if not complete and self.people != [player]:
                 name = "?"
             elif self._collided(action, player, state):
@@ -405,11 +455,16 @@ class Table:
         self.terminal.say(f"saved {path}")
 
     def _welcome(self) -> str:
-        last_row, last_column = self.rows, cell_name(self.cols - 1, self.cols).removesuffix("1")
-        lines = [
-            self.game.spec(),
-            f"Red joins row 1 with row {last_row}, blue joins column a with column {last_column}. Red moves first.",
-        ]
+        last_column = cell_name(self.cols - 1, self.cols).removesuffix("1")
+        lines = [self.game.spec()]
+        if self.hex_board:
+            lines.append(
+                f"Red joins row 1 with row {self.rows}, blue joins column a with column {last_column}. Red moves first."
+            )
+        elif self.names == ("first", "second"):
+            lines.append("first moves first.")
+        else:
+            lines.append(f"{', then '.join(self.names).capitalize()}: {self.names[0]} moves first.")
         if self.game.explicit_parameters().get("rex"):
             lines.append("Rex: whoever joins his own sides loses.")
         if not self.game.perfect_information:
@@ -420,16 +475,33 @@ class Table:
                 "You see your own stones and those you have run into. If you choose a cell that holds a "
                 f"hidden stone, you find it and {after}."
             )
-        for player in self.people if len(self.people) == 1 else []:
-            other = self.agents[1 - player]
-            lines.append(
-                f"You are {COLOUR_NAMES[player]}; {COLOUR_NAMES[1 - player]} is {other.name if other else 'a person'}."
-            )
-        return "\n".join([*lines, "Type a cell such as a1, or help.", ""])
+        if len(self.people) == 1:
+            others = [
+                f"{self.names[player]} is {agent.name}" for player, agent in enumerate(self.agents) if agent is not None
+            ]
+            lines.append(f"You are {self.names[self.people[0]]}; {', '.join(others)}.")
+        return "\n".join([*lines, f"Type a {self._what()} such as {self._example()}, or help.", ""])
+
+    def _what(self) -> str:
+        return "cell" if self.hex_board else "move"
+
+    def _example(self) -> str:
+        """A move to type: the first legal one, as it is written."""
+        if self.hex_board or self.state.is_terminal():
+            return "a1"
+        return self.state.action_to_string(self.state.current_player(), self.state.legal_actions()[0])
 
     def _help(self) -> str:
         last = cell_name(self.rows * self.cols - 1, self.cols)
-        rows = [(f"a1 to {last}", "play on that cell: column letter, then row number")]
+        if self.hex_board or self.game.name == "renju3":
+            rows = [(f"a1 to {last}", "play on that cell: column letter, then row number")]
+        elif self.game.name == "docking":
+            rows = [(self._example(), "move the ship on the first square to the second one")]
+        else:
+            rows = [("a1, a1-c1", "take that counter, or the run from one cell to another")]
+        passing = self._pass()
+        if passing is not None and self.state.legal_actions_mask()[passing]:
+            rows.append(("pass", "leave the turn to the next player"))
         swap = self.game.explicit_parameters().get("swap", "off")
         if swap == "pieces":
             rows.append(("swap", "answer to the first stone: it becomes blue, mirrored (e2 to b5)"))
@@ -439,17 +511,21 @@ class Table:
             ("board", "draw your view again"),
             ("moves", "what you have done and been told so far"),
             ("save FILE.png", "a picture of what you see"),
-            ("resign", "give up; the other side wins"),
+            ("resign", "give up"),
             ("quit", "leave the table (or Ctrl-D, Ctrl-C)"),
             ("help", "this list"),
         ]
         return "\n".join(f"  {name:<14}{text}" for name, text in rows)
 
     def _log(self, player: int) -> str:
+        if self.game.perfect_information:
+            return " ".join(self._moves(complete=True))
         return self.game.information_string(player, self.state.information_tokens(player)).partition(" ")[2]
 
-    def _move_text(self, state: State, action: int, player: int) -> str:
-        """What ``player``'s action did; ``state`` is the position after it."""
+    def _move_text(self, before: State, state: State, action: int, player: int) -> str:
+        """What ``player``'s action did, between the two positions."""
+        if not self.hex_board:
+            return before.action_to_string(player, action)
         if action >= self.rows * self.cols:
             if self.game.explicit_parameters()["swap"] == "sides":
                 return "swap, the players exchange colours"
@@ -470,22 +546,28 @@ class Table:
 
     def _colour(self, player: int, state: State | None = None) -> int:
         """Colour of a player: his number, unless the sides were swapped."""
-        return player ^ int((self.state if state is None else state).row[COLOR_OF_0])
+        return player ^ int((self.state if state is None else state).row[COLOR_OF_0]) if self.hex_board else player
 
     def _name(self, player: int, state: State | None = None) -> str:
-        return COLOUR_NAMES[self._colour(player, state)].capitalize()
+        return self.names[self._colour(player, state)].capitalize()
+
+    def _replays(self) -> tuple[str, ...]:
+        """Whose view of the game can be replayed: everybody's, where they differ from the board."""
+        return self.names if self.hex_board else ()
+
+    def _help_afterwards(self) -> str:
+        rows = [("replay", "step through the game, all stones shown")]
+        rows += [(f"replay {name}", f"as {name} saw it") for name in self._replays()]
+        rows += [
+            ("board", "the final board"),
+            ("save FILE.png", "a picture of the final board"),
+            ("quit", "leave (or Ctrl-D, Ctrl-C)"),
+            ("help", "this list"),
+        ]
+        return "\n".join(f"  {name:<14} {text}" for name, text in rows)
 
     def _a_stone(self, player: int, state: State | None = None) -> str:
         return f"a {self._name(player, state).lower()} stone"
-
-
-_HELP_AFTERWARDS = """  replay         step through the game, all stones shown
-  replay red     as red saw it
-  replay blue    as blue saw it
-  board          the final board
-  save FILE.png  a picture of the final board
-  quit           leave (or Ctrl-D, Ctrl-C)
-  help           this list"""
 
 
 def heard(state: State, player: int) -> str:

@@ -153,7 +153,7 @@ def helper(function: Any) -> Any:
     return numba.njit(function, nogil=True)
 
 
-def _function_at(index: int, signature: Any) -> Any:
+def function_at(index: int, signature: Any) -> Any:
     """An intrinsic ``f(table)`` that returns entry ``index`` of an address table as a first-class function.
 
     It fills the struct behind numba's ``FunctionType`` with the address of the compiled function, as numba
@@ -180,13 +180,13 @@ def _function_at(index: int, signature: Any) -> Any:
     return at
 
 
-reset_of = _function_at(0, RESET)
-current_player_of = _function_at(1, CURRENT_PLAYER)
-legal_of = _function_at(2, LEGAL)
-apply_of = _function_at(3, APPLY)
-returns_of = _function_at(4, RETURNS)
-observe_of = _function_at(5, OBSERVE)
-information_span_of = _function_at(6, INFORMATION_SPAN)
+reset_of = function_at(0, RESET)
+current_player_of = function_at(1, CURRENT_PLAYER)
+legal_of = function_at(2, LEGAL)
+apply_of = function_at(3, APPLY)
+returns_of = function_at(4, RETURNS)
+observe_of = function_at(5, OBSERVE)
+information_span_of = function_at(6, INFORMATION_SPAN)
 
 
 def address_of(dispatcher: Any) -> int:

@@ -1,6 +1,7 @@
 """Agents by name, for the scripts that let them play.
 
     uniform                     every legal action alike
+    easy, medium, hard          the computer opponent, on the games that it plays
     mcts:SIMULATIONS            Monte Carlo tree search, on games that hide nothing
     mcts:SIMULATIONS:PATH       the same with the network of a checkpoint or run
     ismcts:SIMULATIONS          information-set Monte Carlo tree search, on games that hide something
@@ -19,8 +20,9 @@ import cfr
 from agents import Agent, NetworkAgent, TabularAgent, UniformAgent
 from envs import Game
 
-FORMS = "uniform, mcts:SIMULATIONS, mcts:SIMULATIONS:CHECKPOINT, ismcts:SIMULATIONS, policy:PATH, " \
-    "checkpoint:PATH, or the PATH of a policy, a checkpoint, or a run's folder"
+LEVELS = ("easy", "medium", "hard")
+FORMS = "uniform, easy, medium, hard, mcts:SIMULATIONS, mcts:SIMULATIONS:CHECKPOINT, ismcts:SIMULATIONS, " \
+    "policy:PATH, checkpoint:PATH, or the PATH of a policy, a checkpoint, or a run's folder"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Entry:
     spec: str | None
     policy: cfr.TabularPolicy | cfr.MergedPolicy | None = None
     checkpoint: Path | None = None
-    search: tuple[str, int] | None = None  # kind and simulations; with the network of a checkpoint if there is one
+    search: tuple[str, int] | None = None  # kind (or level) and simulations; with the network of a checkpoint if any
 
     def check(self, game: Any) -> None:
         """UserError if it was made for another game, or cannot play this one."""
@@ -45,10 +47,14 @@ class Entry:
                 raise UserError(f"{self.text}: {error}") from error
 
     def _searcher(self, game: Game) -> Agent:
-        from agents.ismcts import ISMCTSAgent  # these load compiled code
+        kind, simulations = self.search or ("", 0)
+        if kind in LEVELS:
+            from agents.levels import computer_opponent  # these load compiled code
+
+            return computer_opponent(kind, game)
+        from agents.ismcts import ISMCTSAgent
         from agents.mcts import MCTSAgent, NetworkEvaluator
 
-        kind, simulations = self.search or ("", 0)
         if kind == "ismcts":
             return ISMCTSAgent(game, simulations, self.text)
         if self.checkpoint is None:
@@ -75,6 +81,8 @@ def read_agent(text: str, key: str) -> Entry:
     """What ``text`` names; ``key`` is what error messages call it."""
     if text == "uniform":
         return Entry(text, None)
+    if text in LEVELS:
+        return Entry(text, None, search=(text, 0))
     kind, _, rest = text.partition(":")
     if kind in ("mcts", "ismcts"):
         return _search(text, kind, rest, key)

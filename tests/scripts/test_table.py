@@ -7,7 +7,7 @@ import pytest
 
 import envs
 from agents import UniformAgent
-from agents.table import ALTERNATE, CLEAR, ORIGINAL, Table, Terminal, heard
+from agents.table import ALTERNATE, CLEAR, ORIGINAL, Table, Terminal, heard, seat_names
 
 CURTAIN = "The curtain is down."
 CELL = re.compile(r"\b[a-z][1-9][0-9]?\b")
@@ -236,6 +236,36 @@ def test_every_size_plays_to_the_end(name, rows, cols):
     answer = random_people(0, seen)
     _, outcome, _ = play(game, [None, UniformAgent()], answer=answer)
     assert outcome.reason == "chain" and outcome.players == ("human", "uniform")
+
+
+@pytest.mark.parametrize("name,parameters", [
+    ("tac_tix", {}), ("docking", {}), ("renju3", {"rows": 7}), ("renju3", {"rows": 5, "allow_pass": False}),
+])
+def test_the_other_games_to_the_end_and_back(name, parameters):
+    """People type the moves as the game names them; the replay has a frame for every action."""
+    game = envs.make(name, **parameters)
+    rng = np.random.default_rng(0)
+    steps = iter(["replay", "1", "q", "quit"])
+
+    def answer(table, prompt):
+        if prompt.startswith(("game over", "replay")):
+            return next(steps)
+        return table.state.action_to_string(int(rng.choice(table.state.legal_actions())))
+
+    table, outcome, text = play(game, [None] + [UniformAgent() for _ in range(game.num_players - 1)], answer=answer)
+    assert table.state.is_terminal() and outcome.reason == table.state.reason()
+    assert len(outcome.moves) == len(table.state.history())
+    assert f"replay 0/{len(outcome.moves)}> 1" in text and "replay red" not in text
+    state = game.new_initial_state()
+    for move in outcome.moves:
+        state.apply_action(state.string_to_action(move))
+    assert state.history() == table.state.history()
+
+
+def test_seats_are_called_by_their_colours():
+    assert [seat_names(envs.make(name)) for name in ("hex", "docking", "renju3", "tac_tix")] == [
+        ("red", "blue"), ("white", "black"), ("blue", "red", "green"), ("first", "second")
+    ]
 
 
 def test_people_get_a_screen_without_scrollback():
