@@ -80,6 +80,8 @@ def main(arguments: list[str]) -> dict[str, Any]:
         print_help(__doc__ or "", SolveConfig)
     config = read_config(arguments)
     game = make_game(config.game)
+    if isinstance(game, Game) and game.name == "tac_tix":
+        return settle_tac_tix(config, game)
     if config.resume is not None:
         checkpoint_file(config.resume)  # before any work
     folder = output_folder(config, cfr.game_spec(game))
@@ -113,6 +115,39 @@ def output_folder(config: SolveConfig, spec: str) -> Path:
         raise UserError(f"{folder} holds an unfinished run; go on with resume={folder}, "
                         "or choose another folder with output=FOLDER")
     return folder
+
+
+def settle_tac_tix(config: SolveConfig, game: Any) -> dict[str, Any]:
+    """Who wins, with a proof: no equilibrium is computed, the game hides nothing."""
+    from agents.tac_tix.solve import solve_tac_tix
+
+    values = game.explicit_parameters()
+    if values["initial"] != "full":
+        raise UserError("game.initial: boards are settled from the full board; leave it out")
+    folder = output_folder(dataclasses.replace(config, solver=SolverConfig()), game.spec())
+    folder.mkdir(parents=True, exist_ok=True)
+    shown = 0.0
+
+    def progress(text: str, fraction: float | None) -> None:
+        nonlocal shown
+        if time.perf_counter() - shown > 1.0:
+            shown = time.perf_counter()
+            log(f"  {text}" + ("" if fraction is None else f" ({fraction:.0%})"))
+
+    began = time.perf_counter()
+    memory = (config.solver.memory or 4.0) * 2**30
+    try:
+        found = solve_tac_tix(
+            values["rows"], values["cols"], values["convention"], memory, folder / CHECKPOINT, progress,
+            proof=folder / "proof.npz", seconds=config.solver.seconds,
+        )  # fmt: skip
+    except (ValueError, MemoryError) as error:
+        raise UserError(str(error)) from error
+    result = {"game": game.spec(), "solver": found["method"], **found, "seconds": time.perf_counter() - began}
+    write_json(folder / RESULT, result)
+    winner = found["winner"]
+    log("not settled" if winner is None else f"{winner} player wins; {found['verified']} check; {found['line']}")
+    return result
 
 
 # -- the three kinds of solvers -----------------------------------------------------------------------------

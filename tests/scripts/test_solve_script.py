@@ -156,3 +156,9 @@ def test_resuming_a_sampler_gives_the_same_policy(script, solver, some, all_of_t
     first, second = (cfr.TabularPolicy.load(f"{name}/policy.npz") for name in ("once", "twice"))
     assert first.num_infosets == second.num_infosets
     assert all((a.probabilities == b.probabilities).all() for a, b in zip(first.tables, second.tables, strict=True))
+
+
+def test_tac_tix_is_settled(script):
+    result = script("solve", "game=tac_tix", "game.rows=2", "game.cols=3").result
+    assert result["winner"] == "first" and result["verified"] == "complete" and result["lost_positions"] == 13
+    assert "initial" in script("solve", "game=tac_tix", "game.rows=1", "game.cols=3", "game.initial=O.O").error
