@@ -132,12 +132,19 @@ def test_strategies_of_4x4_beat_every_answer():
         assert play_out(solver, game.new_initial_state().child(opening), winner, set())
 
 
-@pytest.mark.slow
-def test_a_strategy_of_5x5_beats_every_answer():
-    game = hex_game(5)
+def test_strategies_of_5x5_beat_random_answers():
+    """A sample of the answers, for every opening."""
+    game, rng = hex_game(5), np.random.default_rng(0)
     solver = HexSolver(game)
-    assert play_out(solver, game.new_initial_state(), 0, set())
-    assert play_out(solver, game.new_initial_state().child(0), 1, set())
+    for opening, wins in enumerate(solver.openings()):
+        for _ in range(40):
+            state, winner = game.new_initial_state().child(opening), 0 if wins else 1
+            while not state.is_terminal():
+                if state.current_player() == winner:
+                    state.apply_action(solver.solve(state).move)
+                else:
+                    state.apply_action(int(rng.choice(state.legal_actions())))
+            assert state.returns()[winner] > 0
 
 
 @pytest.mark.slow
