@@ -4,8 +4,8 @@
     python scripts/benchmark.py cfr batched         some sections
     python scripts/benchmark.py cfr seconds=10      less patience
 
-Sections: cfr evaluate outcome external aec batched ppo exact. Rates and times are medians of interleaved runs; building
-our tree is not counted and is printed. The last line of stdout is one JSON object with every figure.
+Sections: cfr evaluate outcome external aec batched games ppo exact. Rates and times are medians of interleaved runs;
+building our tree is not counted and is printed. The last line of stdout is one JSON object with every figure.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ SECTIONS = {
     "external": solvers.external,
     "aec": environments.aec,
     "batched": environments.batched,
+    "games": environments.games,
     "ppo": learning.ppo,
     "exact": exact.exact,
 }
