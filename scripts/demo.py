@@ -52,7 +52,7 @@ def main(arguments: list[str]) -> dict[str, Any]:
     red, blue = match["mean_return"][0]
     print(f"   mean return as red {red:+.3f}, as blue {blue:+.3f} (win +1, loss -1)")
     if match["nash_conv"][0] is not None:
-        print(f"   NashConv of the agent, exact: {match['nash_conv'][0]:.4f} (an equilibrium has 0, uniform play 1.8328)")
+        print(f"   its exact NashConv: {match['nash_conv'][0]:.4f} (an equilibrium has 0, uniform play 1.8328)")
     curves = step("5. Draw the curves", "plot", lambda: script("plot.py", f"run={trained['run']}"))
     print(f"\nRun folder: {trained['run']}\nCurves:")
     for file in curves["files"]:
