@@ -20,11 +20,9 @@ from cfr.phantom.abrupt import build_abrupt
 from cfr.phantom.abrupt_graph import COUNT, FIRST_SEQUENCE, WIDTH, Graph
 from cfr.phantom.abrupt_levels import Level
 from cfr.phantom.abrupt_size import MOST_CELLS, predict_size
-from cfr.phantom.base import PhantomForm, PolicyFunction, asked, never_decides, table_probabilities
+from cfr.phantom.base import BATCH, PhantomForm, PolicyFunction, asked, never_decides, table_probabilities
 from cfr.phantom.observations import observations
 from cfr.policy import TabularPolicy
-
-BATCH = 65536  # information states that a policy function is asked for at once
 
 
 def _payoff(worth: np.ndarray) -> float:

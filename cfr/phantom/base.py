@@ -13,6 +13,8 @@ from cfr.phantom.policy import MergedPolicy
 from cfr.policy import TabularPolicy
 from cfr.sweeps import behaviour_of
 
+BATCH = 65536  # information states that a policy function is asked for at once
+
 # ``function(observation float32[B, D], action_mask bool[B, A])`` -> probabilities [B, A].
 PolicyFunction = Callable[[np.ndarray, np.ndarray], np.ndarray]
 

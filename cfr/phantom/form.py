@@ -12,16 +12,13 @@ import numpy as np
 
 from cfr.best_response import Evaluation
 from cfr.phantom import masses
-from cfr.phantom.base import PhantomForm, PolicyFunction, asked, never_decides, table_probabilities
+from cfr.phantom.base import BATCH, PhantomForm, PolicyFunction, asked, never_decides, table_probabilities
 from cfr.phantom.cache import cached
 from cfr.phantom.classical import Graph, build_graph
 from cfr.phantom.observations import observations
 from cfr.phantom.size import check_size
 from cfr.phantom.unmerged import Unmerged
 from cfr.policy import TabularPolicy
-
-BATCH = 65536  # information states that a policy function is asked for at once
-
 
 class ClassicalForm(PhantomForm):
     """Both players' merged nodes and the sums over them.

@@ -69,14 +69,6 @@ def _merge(first, first_unmerged, node, parent_sequence, probability, reach, wei
             weight[first[node[i]] + k] += reach[s]
 
 
-@kernel(types.void(I64, I64, I32, F64, F64))
-def _copy_out(first, first_unmerged, node, behaviour, probability):
-    probability[0] = 1.0
-    for i in range(node.size):
-        for k in range(first_unmerged[i + 1] - first_unmerged[i]):
-            probability[first_unmerged[i] + k] = behaviour[first[node[i]] + k]
-
-
 @kernel(types.int64(I64, I32, I32, I32, I32, I64, I32))
 def _tokens(first_unmerged, action, parent_sequence, outcome, infoset_of, offsets, out):
     """Information tokens of all states, one after the other (``offsets``, in tokens); returns their number."""
@@ -136,12 +128,6 @@ class Unmerged:
         behaviour = np.empty(weight.size)
         behaviour_of(self.graph.first, weight, behaviour)
         return behaviour
-
-    def copy_out(self, behaviour: np.ndarray) -> np.ndarray:
-        """A behaviour on merged nodes as probabilities per unmerged sequence."""
-        probability = np.empty(self.action.size)
-        _copy_out(self.graph.first, self.first, self.node, behaviour, probability)
-        return probability
 
     def batches(self, size: int) -> Iterator[slice]:
         """The information states in slices of at most ``size``."""
