@@ -20,6 +20,7 @@ from cfr.phantom.size import check_size
 from cfr.phantom.unmerged import Unmerged
 from cfr.policy import TabularPolicy
 
+
 class ClassicalForm(PhantomForm):
     """Both players' merged nodes and the sums over them.
 
