@@ -41,6 +41,8 @@ def test_the_end_names_the_cells():
         ("tac_tix", {"rows": 19, "cols": 1}),
         ("renju3", {}),
         ("docking", {}),
+        ("phantom_ttt", {}),
+        ("phantom_ttt", {"rows": 2, "cols": 19}),
     ],
 )
 def test_pictures(name, parameters):
@@ -53,6 +55,29 @@ def test_pictures(name, parameters):
     later = start.child(start.legal_actions()[0])
     second = rgb_array(game.picture(later), 300)
     assert second.shape == first.shape and not np.array_equal(first, second)
+
+
+def test_marks_and_unknown_cells():
+    """Cross, ring, either of them found, empty and unknown: every two of them look different, each in its own cell."""
+
+    def shown(owner=-1, **rest):
+        return rgb_array(BoardPicture(rows=1, cols=2, owners=(owner, -1), kind="square", pieces="mark", **rest), 300)
+
+    cells = [shown(), shown(unknown=(0,)), *(shown(owner, discovered=d) for owner in (0, 1) for d in ((), (0,)))]
+    for i, one in enumerate(cells):
+        for other in cells[:i]:
+            _, columns = np.nonzero((one != other).any(axis=2))
+            assert columns.size and columns.max() < 150
+
+
+def test_a_view_of_marks_hides_what_the_player_cannot_know():
+    game = envs.make("phantom_ttt", info="silent")
+    views = [game.state_from_string(moves) for moves in ("b2 b2x b3", "b2 b3", "b2 a1")]
+    pictures = [rgb_array(game.picture(view, 0), 200) for view in views]
+    assert all(np.array_equal(pictures[0], other) for other in pictures[1:])
+    assert text(views[0]).splitlines()[3:] == [
+        "3 . O .", "last: b3", "discovered: b2", "X to move", "Phantom tic-tac-toe 3x3 classical, silent"
+    ]
 
 
 def test_row_1_is_at_the_bottom_where_the_game_says_so():
@@ -70,7 +95,7 @@ def test_curtain_and_errors():
     hidden = BoardPicture(rows=2, cols=2, owners=(0, 1, -1, -1), kind="square", curtain=True)
     bare = BoardPicture(rows=2, cols=2, owners=(-1,) * 4, kind="square", curtain=True)
     assert ansi(hidden) == ansi(bare) and np.array_equal(rgb_array(hidden, 200), rgb_array(bare, 200))
-    with pytest.raises(ValueError, match="allowed: stone, counter, ship"):
+    with pytest.raises(ValueError, match="allowed: stone, counter, ship, mark"):
         BoardPicture(rows=1, cols=1, owners=(0,), kind="square", pieces="cube")
     with pytest.raises(ValueError, match="as many symbols and colours as names"):
         BoardPicture(rows=1, cols=1, owners=(0,), names=("Red",))

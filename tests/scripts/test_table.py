@@ -242,13 +242,14 @@ def test_rex_says_who_has_lost():
 
 
 @pytest.mark.parametrize("name,rows,cols", [("dark_hex", 1, 1), ("dark_hex", 1, 4), ("dark_hex", 4, 1),
-                                            ("dark_hex", 19, 19), ("hex", 11, 11), ("hex", 3, 7)])
+                                            ("dark_hex", 19, 19), ("hex", 11, 11), ("hex", 3, 7),
+                                            ("phantom_ttt", 1, 4), ("phantom_ttt", 3, 3), ("phantom_ttt", 6, 8)])
 def test_every_size_plays_to_the_end(name, rows, cols):
     game = envs.make(name, rows=rows, cols=cols)
     seen = []
     answer = random_people(0, seen)
-    _, outcome, _ = play(game, [None, UniformAgent()], answer=answer)
-    assert outcome.reason == "chain" and outcome.players == ("human", "uniform")
+    table, outcome, _ = play(game, [None, UniformAgent()], answer=answer)
+    assert outcome.reason == table.state.reason() is not None and outcome.players == ("human", "uniform")
 
 
 @pytest.mark.parametrize("name,parameters", [
@@ -276,8 +277,8 @@ def test_the_other_games_to_the_end_and_back(name, parameters):
 
 
 def test_seats_are_called_by_their_colours():
-    assert [seat_names(envs.make(name)) for name in ("hex", "docking", "renju3", "tac_tix")] == [
-        ("red", "blue"), ("white", "black"), ("blue", "red", "green"), ("first", "second")
+    assert [seat_names(envs.make(name)) for name in ("hex", "docking", "renju3", "tac_tix", "phantom_ttt")] == [
+        ("red", "blue"), ("white", "black"), ("blue", "red", "green"), ("first", "second"), ("x", "o")
     ]
 
 
