@@ -72,8 +72,10 @@ class PhantomForm:
         reaches: Sequence[np.ndarray],
         instantaneous: np.ndarray,
         regrets: np.ndarray,
+        mass: np.ndarray | None = None,
     ) -> None:
-        """Counterfactual regrets of the player's behaviour against the opponent's ``reaches``."""
+        """Counterfactual regrets of the player's behaviour against the opponent's ``reaches``; ``mass`` float64[N] gets
+        the opponent's part of the probability of every node."""
         raise NotImplementedError
 
     def normalise(self, player: int, weights: np.ndarray) -> np.ndarray:
