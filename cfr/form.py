@@ -67,6 +67,12 @@ class Form(Protocol):
     def policy(self, behaviours: Sequence[np.ndarray]) -> Any:
         """The behaviours as a policy that can be saved and played."""
 
+    def behaviours_of(self, policy: Any) -> list[np.ndarray]:
+        """The behaviours that realise a policy of the game; PolicyMismatchError for another game's."""
+
+    def behaviour_of_function(self, player: int, function: Any) -> np.ndarray:
+        """The behaviour that realises one player's policy given as a function of observations."""
+
 
 class TreeForm:
     """The form of an enumerated game. ``sums``: over "sequences", or over "histories" in OpenSpiel's order with its
@@ -130,3 +136,9 @@ class TreeForm:
 
     def policy(self, behaviours: Sequence[np.ndarray]) -> TabularPolicy:
         return TabularPolicy.from_behaviour(self.tree, behaviours)
+
+    def behaviours_of(self, policy: TabularPolicy) -> list[np.ndarray]:
+        return policy.behaviour(self.tree)
+
+    def behaviour_of_function(self, player: int, function: Any) -> np.ndarray:
+        raise TypeError(f"functions of observations are not evaluated on the tree of {self.spec}; give a TabularPolicy")

@@ -149,6 +149,10 @@ class Solver:
         """Exact values and best-response values of the resulting policy, ``average_policy``."""
         return self.form.evaluate(self._resulting_behaviours())
 
+    def evaluate_current(self) -> Evaluation:
+        """Exact values and best-response values of the policy of the next iteration, ``current_policy``."""
+        return self.form.evaluate(self._behaviours)
+
     def nash_conv(self) -> float:
         """NashConv of the resulting policy."""
         return self.evaluate().nash_conv
