@@ -3,8 +3,8 @@
     python scripts/convergence.py game=dark_hex game.rows=3 game.info=silent iterations=100 output=docs/images/NAME
 
 Writes NAME.csv and NAME.png. NashConv is exact, of the average policy and of the last one (mirror descent: of the
-last), and computed at 1, 2, 3, ... iterations in steps that grow by a quarter. The picture shows 0 as 1e-9. The last line
-of stdout is one JSON object.
+last), and computed at 1, 2, 3, ... iterations in steps that grow by a quarter. The picture shows 0 as 1e-9. The last
+line of stdout is one JSON object.
 """
 
 from __future__ import annotations
