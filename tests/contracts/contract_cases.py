@@ -23,7 +23,7 @@ TREES = {
     "phantom_ttt": [
         *({"rows": 2, "version": v, "info": i} for v, i in _VARIANTS),
         *({"rows": 1, "cols": 5, "line": 2, "version": v, "info": i} for v, i in _VARIANTS[::2]),
-        {"rows": 2, "cols": 3, "version": "classical", "info": "silent"},
+        {"rows": 2, "cols": 3, "line": 2, "version": "classical", "info": "silent"},
         {"rows": 3, "cols": 2, "line": 2, "version": "abrupt", "info": "numturns"},
     ],
     "renju3": [{"rows": 2, "win_len": 2}, {"rows": 2, "win_len": 2, "allow_pass": False, "payoff": "share"}],
