@@ -5,17 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from belief_search import Policy, best_response_value
+from phantom_cases import VERSIONS, form_of
 
-import envs
-from cfr import AbruptForm, ClassicalForm, PhantomForm
+from cfr import PhantomForm
 
-VERSIONS = ("classical", "abrupt")
 SMALL = [(1, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2)]
-
-
-def form_of(rows: int, cols: int, version: str) -> PhantomForm:
-    game = envs.make("dark_hex", rows=rows, cols=cols, version=version, info="silent")
-    return ClassicalForm(game) if version == "classical" else AbruptForm(game)
 
 
 def weights_of_sets(cells: int, seed: int) -> np.ndarray:
