@@ -72,8 +72,7 @@ def main(arguments: list[str]) -> dict[str, Any]:
     if game is None:
         raise UserError("game: missing, and no agent says which it was made for; give game=NAME")
     players = game.num_players if isinstance(game, Game) else game.num_players()
-    for entry in entries:
-        entry.check(game)
+    entries = [entry.ready(game) for entry in entries]
     to_rank = len(entries) > players or config.ranking == "on"
     ranking = standings(config, game, entries, players) if to_rank else None
     report = None if to_rank else match(config, game, entries, players)
