@@ -8,7 +8,7 @@ import numpy as np
 from numba import types
 
 import cfr
-from agents.agent import NetworkAgent, Observation, PolicyAgent, TabularAgent, UniformAgent, observe
+from agents.agent import Agent, NetworkAgent, Observation, PolicyAgent, TabularAgent, UniformAgent, observe
 from envs.core import Game, State
 from envs.kernels import PARAMS, TABLE, apply_of, current_player_of, kernel, legal_of, reset_of
 
@@ -40,11 +40,12 @@ class MergedEvaluator:
     def __init__(self, game: Game) -> None:
         self.form = cfr.phantom_form(game)
 
-    def evaluate(self, agent: PolicyAgent) -> cfr.Evaluation:
-        """Values and best-response values when `agent` plays all seats."""
+    def evaluate(self, agent: Agent) -> cfr.Evaluation:
+        """Values and best-response values when `agent` plays all seats. ValueError unless it is a network, a tabular
+        policy or the uniform player."""
         return self.form.evaluate(self._behaviours(agent))
 
-    def _behaviours(self, agent: PolicyAgent) -> list[np.ndarray]:
+    def _behaviours(self, agent: Agent) -> list[np.ndarray]:
         if isinstance(agent, NetworkAgent):
             view = agent.encoding == "view"
             return [self.form.behaviour_of_function(player, agent.distribution, view) for player in (0, 1)]
