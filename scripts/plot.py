@@ -146,16 +146,23 @@ def _nash_conv(plt: Any, runs: Sequence[Run]) -> Any:
     axis.set(title="Distance from equilibrium", xlabel="environment steps", ylabel="NashConv (exact)")
     axis.set_ylim(bottom=0)
     _steps(axis)
-    axis.legend(loc="upper right")
+    axis.legend(loc="best")
+    axis = axes[0][-1]
     for run in valued:
-        axis = axes[0][1]
         steps, values = run.column("exact/value_seat_0")
         (_, high), (_, low) = (run.column(f"exact/best_response_seat_{seat}") for seat in (0, 1))
-        axis.plot(steps, values, color=colours[run.path], marker="o", markersize=3)
-        axis.fill_between(steps, [-value for value in low], high, color=colours[run.path], alpha=0.18, linewidth=0)
-        axis.set(title="Value for player 0 (exact)", xlabel="environment steps")
-        axis.set_ylabel("of self-play; band: what the game's may be")
+        first = run is valued[0]
+        axis.plot(
+            steps, values, color=colours[run.path], marker="o", markersize=3, label="of self-play" if first else None
+        )
+        axis.fill_between(
+            steps, [-value for value in low], high, color=colours[run.path], alpha=0.18, linewidth=0,
+            label="of the game: somewhere here" if first else None,
+        )  # fmt: skip
+    if valued:
+        axis.set(title="Value for player 0 (exact)", xlabel="environment steps", ylabel="expected return")
         _steps(axis)
+        axis.legend(loc="best")
     return figure
 
 
