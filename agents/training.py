@@ -19,11 +19,12 @@ from typing import Any
 
 import torch
 
+import cfr
 import configs
 import envs
 from agents import checkpoint
 from agents.agent import NetworkAgent, UniformAgent
-from agents.evaluation import HISTORIES, Tabulator, fits
+from agents.evaluation import HISTORIES, MergedEvaluator, exact_evaluator, fits
 from agents.match import play_match
 from agents.ppo import METRICS, PPO, PPOConfig
 from agents.run_folder import RunFolder
@@ -38,8 +39,17 @@ class EvaluationConfig:
     points: int = bounded(20, 0, 10_000, help="evaluations, evenly spaced over the run; one more at the start")
     games: int = bounded(500, 1, 10_000_000, help="games per seat against the uniform player, each time")
     nash_conv: str = choice(
-        "auto", ("auto", "on", "off"), help=f"exact NashConv; auto: where the tree has at most {HISTORIES:,} histories"
+        "auto",
+        ("auto", "on", "off"),
+        help=f"exact NashConv and value; auto: where the tree has at most {HISTORIES:,} histories",
     )
+    nash_conv_every: int = bounded(
+        0, 0, help="environment steps between two exact NashConvs, on all boards where it is possible; 0: at the points"
+    )
+
+    def __post_init__(self) -> None:
+        if self.nash_conv_every and self.nash_conv == "off":
+            raise ValueError(f"nash_conv_every={self.nash_conv_every} and nash_conv=off: leave one of them out")
 
 
 @dataclass(frozen=True)
@@ -73,7 +83,8 @@ _CHANGEABLE = ("steps", "seconds", "threads", "tensorboard", "evaluation", "chec
 def columns(players: int) -> list[str]:
     """The columns of metrics.csv, always the same for a number of players."""
     seats = [f"uniform/{part}_seat_{seat}" for seat in range(players) for part in ("return", "low", "high")]
-    return ["steps", "updates", "seconds", "cpu_seconds", "steps_per_second", *METRICS, *seats, "nash_conv"]
+    exact = [f"exact/{part}_seat_{seat}" for seat in range(players) for part in ("value", "best_response")]
+    return ["steps", "updates", "seconds", "cpu_seconds", "steps_per_second", *METRICS, *seats, *exact, "nash_conv"]
 
 
 def load_config(arguments: Sequence[str]) -> TrainConfig:
@@ -157,10 +168,14 @@ class _Run:
         self.evaluated = -1  # the last evaluation point reached
         self.best: float | None = None
         self.results: dict[str, float] = {}
-        wanted = config.evaluation.nash_conv
-        self.tabulator = None
-        if config.evaluation.points and (wanted == "on" or (wanted == "auto" and fits(game))):
-            self.tabulator = Tabulator(game)
+        self.exact_steps = -1  # environment steps at the last exact evaluation
+        settings = config.evaluation
+        wanted = settings.nash_conv == "on" or (settings.nash_conv == "auto" and fits(game))
+        exact = settings.nash_conv_every > 0 or (settings.points > 0 and wanted)
+        self.exact = exact_evaluator(game) if exact else None
+        self.measure = "nash_conv" if exact else "return"  # what the best network is best at
+        if isinstance(self.exact, MergedEvaluator):
+            print(f"exact engine for NashConv, {self.exact.form.origin}", file=sys.stderr)
 
     def go(
         self,
@@ -171,8 +186,8 @@ class _Run:
         config, learner = self.config, self.learner
         updates, saved, written = 0, time.monotonic(), None
         if learner.updates == 0:
-            self._evaluate(0)
-            self.folder.log({"steps": 0, "updates": 0, **self.results})
+            found, _ = self._evaluate(0.0)
+            self.folder.log({"steps": 0, "updates": 0, **found})
         while not interruption.requested and updates != max_updates:
             used = self._used()
             if used >= 1:
@@ -191,12 +206,8 @@ class _Run:
                 "steps_per_second": learner.steps / self.seconds,
                 **metrics,
             }
-            point = int(min(used, 1.0) * config.evaluation.points)
-            better = False
-            if point > self.evaluated and config.evaluation.points:
-                better = self._evaluate(point)
-                row |= self.results
-            self.folder.log(row)
+            found, better = self._evaluate(used)
+            self.folder.log(row | found)
             if better:
                 self.folder.checkpoints.save_best(self.content())
             if time.monotonic() - saved >= config.checkpoint.seconds:
@@ -218,7 +229,7 @@ class _Run:
             "checkpoint": str(written),
             "best": str(best) if best.is_file() else None,
             "returns_vs_uniform": [self.results[f"uniform/return_seat_{seat}"] for seat in range(self.game.num_players)]
-            if self.results
+            if "uniform/return_seat_0" in self.results
             else None,
             "nash_conv": self.results.get("nash_conv"),
         }
@@ -230,26 +241,46 @@ class _Run:
         by_time = self.seconds / config.seconds if config.seconds else 0.0
         return max(by_steps, by_time)
 
-    def _evaluate(self, point: int) -> bool:
-        """Play against the uniform player and compute NashConv; returns whether the result is the best so far."""
-        if not self.config.evaluation.points:
-            return False
+    def _evaluate(self, used: float) -> tuple[dict[str, float], bool]:
+        """The evaluations that are due when a share `used` of the budget is gone; whether they are the best so far.
+
+        The best network is the one with the smallest NashConv, where it is computed at all.
+        """
+        settings, steps = self.config.evaluation, self.learner.steps
+        point = int(min(used, 1.0) * settings.points)
+        play = settings.points > 0 and point > self.evaluated
+        solve = play
+        if settings.nash_conv_every:
+            last = self.exact_steps // settings.nash_conv_every
+            solve = steps // settings.nash_conv_every > last or used >= 1
         agent = NetworkAgent(self.learner.network, self.config.agent.observation)
+        found: dict[str, float] = {}
+        score = None
+        if play:
+            results, score = self._play(agent)
+            found |= results
+            self.evaluated = point
+        if self.exact is not None:
+            score = None
+            if solve:
+                found |= _exact_results(self.exact.evaluate(agent))
+                score = -found["nash_conv"]
+                self.exact_steps = steps
+        self.results |= found
+        better = score is not None and (self.best is None or score > self.best)
+        self.best = score if better else self.best
+        return found, better
+
+    def _play(self, agent: NetworkAgent) -> tuple[dict[str, float], float]:
+        """Results against the uniform player, and the mean return over the seats."""
         uniform = [UniformAgent() for _ in range(self.game.num_players - 1)]
         report = play_match(self.game, [agent, *uniform], self.config.evaluation.games, seed=self.config.seed).agents[0]
-        self.results = {}
+        results = {}
         for seat in report.seats:
-            self.results[f"uniform/return_seat_{seat.seat}"] = seat.mean_return
-            self.results[f"uniform/low_seat_{seat.seat}"] = seat.low
-            self.results[f"uniform/high_seat_{seat.seat}"] = seat.high
-        score = report.mean_return
-        if self.tabulator is not None:
-            self.results["nash_conv"] = self.tabulator.nash_conv(agent)
-            score = -self.results["nash_conv"]
-        self.evaluated = point
-        better = self.best is None or score > self.best
-        self.best = score if better else self.best
-        return better
+            results[f"uniform/return_seat_{seat.seat}"] = seat.mean_return
+            results[f"uniform/low_seat_{seat.seat}"] = seat.low
+            results[f"uniform/high_seat_{seat.seat}"] = seat.high
+        return results, report.mean_return
 
     def content(self) -> dict[str, Any]:
         """A checkpoint."""
@@ -268,13 +299,27 @@ class _Run:
             "seconds": self.seconds,
             "cpu_seconds": self.cpu_seconds,
             "evaluated": self.evaluated,
+            "exact_steps": self.exact_steps,
             "best": self.best,
+            "measure": self.measure,
             "results": self.results,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
+        measure = self.measure
         for name, value in state.items():
             setattr(self, name, value)
+        if self.measure != measure:  # resumed with other evaluations
+            self.measure, self.best = measure, None
+
+
+def _exact_results(found: cfr.Evaluation) -> dict[str, float]:
+    """As metrics: expected returns of the network in all seats, those of best responses to it, NashConv."""
+    results = {}
+    for seat, (value, best) in enumerate(zip(found.values, found.best_response_values, strict=True)):
+        results[f"exact/value_seat_{seat}"] = value
+        results[f"exact/best_response_seat_{seat}"] = best
+    return results | {"nash_conv": found.nash_conv}
 
 
 class _Interruption:

@@ -5,6 +5,7 @@
     mcts:SIMULATIONS            Monte Carlo tree search, on games that hide nothing
     mcts:SIMULATIONS:PATH       the same with the network of a checkpoint or run
     ismcts:SIMULATIONS          information-set Monte Carlo tree search, on games that hide something
+    equilibrium                 the best policy that solve.py has found for the game; small boards are solved at once
     policy:PATH checkpoint:PATH PATH    a solver's policy, a trained network
 """
 
@@ -15,14 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from _common import UserError, game_from_spec
+from _equilibrium import equilibrium
 
 import cfr
 from agents import Agent, NetworkAgent, TabularAgent, UniformAgent
 from envs import Game
 
 LEVELS = ("easy", "medium", "hard")
-FORMS = "uniform, easy, medium, hard, mcts:SIMULATIONS, mcts:SIMULATIONS:CHECKPOINT, ismcts:SIMULATIONS, " \
-    "policy:PATH, checkpoint:PATH, or the PATH of a policy, a checkpoint, or a run's folder"
+FORMS = "uniform, equilibrium, easy, medium, hard, mcts:SIMULATIONS, mcts:SIMULATIONS:CHECKPOINT, " \
+    "ismcts:SIMULATIONS, policy:PATH, checkpoint:PATH, or the PATH of a policy, a checkpoint, or a run's folder"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,17 +36,22 @@ class Entry:
     policy: cfr.TabularPolicy | cfr.MergedPolicy | None = None
     checkpoint: Path | None = None
     search: tuple[str, int] | None = None  # kind (or level) and simulations; with the network of a checkpoint if any
+    equilibrium: bool = False
 
-    def check(self, game: Any) -> None:
-        """UserError if it was made for another game, or cannot play this one."""
+    def ready(self, game: Any) -> Entry:
+        """The agent for ``game``, an equilibrium with its policy. UserError if it was made for another game, or cannot
+        play this one."""
         if self.spec is not None and self.spec != cfr.game_spec(game):
             raise UserError(f"{self.text}: made for {self.spec}, not for {cfr.game_spec(game)}; "
                             "choose that game, or another agent")
+        if self.equilibrium and self.policy is None:
+            return dataclasses.replace(self, policy=equilibrium(game, self.text))
         if self.search is not None and isinstance(game, Game):
             try:
                 self._searcher(game)
             except ValueError as error:
                 raise UserError(f"{self.text}: {error}") from error
+        return self
 
     def _searcher(self, game: Game) -> Agent:
         kind, simulations = self.search or ("", 0)
@@ -65,13 +72,13 @@ class Entry:
 
     def agent(self, game: Any) -> Agent:
         """The player."""
-        self.check(game)
-        if self.search is not None:
-            return self._searcher(game)
-        if self.policy is not None:
-            return TabularAgent(self.policy, name=self.text)
-        if self.checkpoint is not None:
-            agent = NetworkAgent.load(self.checkpoint, game)
+        entry = self.ready(game)
+        if entry.search is not None:
+            return entry._searcher(game)
+        if entry.policy is not None:
+            return TabularAgent(entry.policy, name=self.text)
+        if entry.checkpoint is not None:
+            agent = NetworkAgent.load(entry.checkpoint, game)
             agent.name = self.text
             return agent
         return UniformAgent()
@@ -81,6 +88,8 @@ def read_agent(text: str, key: str) -> Entry:
     """What ``text`` names; ``key`` is what error messages call it."""
     if text == "uniform":
         return Entry(text, None)
+    if text == "equilibrium":
+        return Entry(text, None, equilibrium=True)
     if text in LEVELS:
         return Entry(text, None, search=(text, 0))
     kind, _, rest = text.partition(":")

@@ -39,7 +39,7 @@ from tqdm import tqdm
 
 import cfr
 from agents import MatchReport, NetworkAgent, play_match
-from agents.evaluation import HISTORIES, Tabulator
+from agents.evaluation import HISTORIES, MergedEvaluator, Tabulator
 from agents.rating import Contestant, Ranking, lineups, plot_ranking, rank
 from configs import bounded, choice, described, factory, load
 from envs import Game
@@ -72,8 +72,7 @@ def main(arguments: list[str]) -> dict[str, Any]:
     if game is None:
         raise UserError("game: missing, and no agent says which it was made for; give game=NAME")
     players = game.num_players if isinstance(game, Game) else game.num_players()
-    for entry in entries:
-        entry.check(game)
+    entries = [entry.ready(game) for entry in entries]
     to_rank = len(entries) > players or config.ranking == "on"
     ranking = standings(config, game, entries, players) if to_rank else None
     report = None if to_rank else match(config, game, entries, players)
@@ -147,10 +146,10 @@ def exact(config: EvaluateConfig, game: Any, entries: list[Entry]) -> list[float
         return nothing
     networks = any(entry.checkpoint for entry in policies)
     if cfr.prefers_phantom(game):
-        form = cfr.phantom_form(game)
-        log(f"{form.spec}: exact engine, {form.origin}")
+        evaluator = MergedEvaluator(game)
+        log(f"{evaluator.form.spec}: exact engine, {evaluator.form.origin}")
         return [
-            max(0.0, form.evaluate(merged(form, entry, game)).nash_conv) if entry.search is None else None
+            max(0.0, evaluator.evaluate(entry.agent(game)).nash_conv) if entry.search is None else None
             for entry in entries
         ]
     if config.nash_conv == "auto":
@@ -166,25 +165,16 @@ def exact(config: EvaluateConfig, game: Any, entries: list[Entry]) -> list[float
         if entry.search is not None:
             found.append(None)
             continue
-        if isinstance(entry.policy, cfr.TabularPolicy):
+        if isinstance(entry.policy, cfr.MergedPolicy):
+            value = entry.policy.form.evaluate(entry.policy.behaviours).nash_conv
+        elif entry.policy is not None:
             value = cfr.nash_conv(tree, entry.policy)
         elif entry.checkpoint is not None and tabulator is not None:
-            value = tabulator.nash_conv(NetworkAgent.load(entry.checkpoint, game))
+            value = tabulator.evaluate(NetworkAgent.load(entry.checkpoint, game)).nash_conv
         else:
             value = cfr.nash_conv(tree, cfr.TabularPolicy.uniform(tree))
         found.append(max(0.0, value))  # rounding can leave a sum of gains a hair below zero
     return found
-
-
-def merged(form: cfr.PhantomForm, entry: Entry, game: Any) -> list[Any]:
-    """An agent's play on the nodes of the exact engine."""
-    if entry.policy is not None:
-        return form.behaviours_of(entry.policy)
-    agent = entry.agent(game)
-    if not isinstance(agent, NetworkAgent):
-        return form.uniform()
-    view = agent.encoding == "view"
-    return [form.behaviour_of_function(player, agent.distribution, view) for player in (0, 1)]
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
     python scripts/play.py                                              you are red on 3x3 Dark Hex, against uniform
     python scripts/play.py game.rows=5 game.cols=5 seat=blue
     python scripts/play.py opponent=policy:runs/solve/dark_hex-2-3-abrupt-silent-cfr_plus
+    python scripts/play.py opponent=equilibrium             3x3, nothing announced; solved first, within a minute
     python scripts/play.py opponent=runs/MY_TRAINING_RUN
     python scripts/play.py opponent=human game.rows=7 game.cols=7      two people, a curtain between the turns
     python scripts/play.py game=hex opponent=human
@@ -54,6 +55,7 @@ def main(arguments: list[str]) -> dict[str, Any]:
     config = load(PlayConfig, arguments, defaults={"game": DEFAULT_GAME} if named_game(arguments) else {})
     entry = None if config.opponent == "human" else read_agent(config.opponent, "opponent")
     game = table_game(config, entry)
+    entry = entry and entry.ready(game)
     seats = [your_seat(config, game, index) for index in range(config.games)]
     # An agent with a memory of its own sits in one seat only.
     opponents = [None if entry is None else entry.agent(game) for _ in range(game.num_players - 1)]
@@ -98,7 +100,9 @@ def table_game(config: PlayConfig, entry: Entry | None) -> Any:
             section.setdefault("swap", "off")
         game = make_game(section)
     else:
-        game = game_of([entry] if entry else []) or make_game({"name": DEFAULT_GAME})
+        # The default board with announcements is too large for an exact solution.
+        silent = {"info": "silent"} if entry is not None and entry.equilibrium else {}
+        game = game_of([entry] if entry else []) or make_game({"name": DEFAULT_GAME} | silent)
     if not isinstance(game, Game):
         raise UserError(f"game = {game}: play.py plays {', '.join(game_names())}")
     return game

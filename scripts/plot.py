@@ -128,18 +128,41 @@ def _learning(plt: Any, runs: Sequence[Run]) -> Any:
 
 
 def _nash_conv(plt: Any, runs: Sequence[Run]) -> Any:
-    """Exact NashConv of the current policy."""
+    """Exact NashConv of the current policy, and beside it the value that it reaches and what it leaves open.
+
+    Best responses to a policy bound the value of a two-player game: the band between them is as wide as NashConv.
+    """
     drawn = [run for run in runs if run.column("nash_conv")[0]]
     if not drawn:
         return None
-    figure, axis = plt.subplots(figsize=(6.4, 4))
-    for run, colour in zip(drawn, _cycle(), strict=False):
+    valued = [run for run in drawn if run.seats in (0, 2) and run.column("exact/value_seat_0")[0]]
+    panels = 2 if valued else 1
+    figure, axes = plt.subplots(1, panels, figsize=(6.4 * panels - 1.2 * (panels - 1), 4), squeeze=False)
+    colours = dict(zip((run.path for run in drawn), _cycle(), strict=False))
+    axis = axes[0][0]
+    for run in drawn:
         steps, values = run.column("nash_conv")
-        axis.plot(steps, values, color=colour, label=run.name, marker="o", markersize=3)
+        axis.plot(steps, values, color=colours[run.path], label=run.name, marker="o", markersize=3)
     axis.set(title="Distance from equilibrium", xlabel="environment steps", ylabel="NashConv (exact)")
     axis.set_ylim(bottom=0)
     _steps(axis)
-    axis.legend(loc="upper right")
+    axis.legend(loc="best")
+    axis = axes[0][-1]
+    for run in valued:
+        steps, values = run.column("exact/value_seat_0")
+        (_, high), (_, low) = (run.column(f"exact/best_response_seat_{seat}") for seat in (0, 1))
+        first = run is valued[0]
+        axis.plot(
+            steps, values, color=colours[run.path], marker="o", markersize=3, label="of self-play" if first else None
+        )
+        axis.fill_between(
+            steps, [-value for value in low], high, color=colours[run.path], alpha=0.18, linewidth=0,
+            label="of the game: somewhere here" if first else None,
+        )  # fmt: skip
+    if valued:
+        axis.set(title="Value for player 0 (exact)", xlabel="environment steps", ylabel="expected return")
+        _steps(axis)
+        axis.legend(loc="best")
     return figure
 
 

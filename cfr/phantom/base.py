@@ -14,7 +14,7 @@ from cfr.phantom.policy import MergedPolicy
 from cfr.policy import TabularPolicy
 from cfr.sweeps import behaviour_of
 
-BATCH = 65536  # information states that a policy function is asked for at once
+BATCH = 4096  # information states that a policy function is asked for at once; larger ones fall out of the cache
 
 # ``function(observation float32[B, D], action_mask bool[B, A])`` -> probabilities [B, A].
 PolicyFunction = Callable[[np.ndarray, np.ndarray], np.ndarray]

@@ -30,7 +30,9 @@ def run_folder(path, exact):
                 row |= {f"uniform/return_seat_{seat}": mean, f"uniform/low_seat_{seat}": mean - 0.1,
                         f"uniform/high_seat_{seat}": mean + 0.1}  # fmt: skip
             if exact:
-                row["nash_conv"] = 1 / (update + 1)
+                row |= {"nash_conv": 1 / (update + 1), "exact/value_seat_0": 0.5, "exact/value_seat_1": -0.5,
+                        "exact/best_response_seat_0": 0.5 + 0.7 / (update + 1),
+                        "exact/best_response_seat_1": -0.5 + 0.3 / (update + 1)}  # fmt: skip
         folder.log(row)
     folder.close()
     return path

@@ -17,6 +17,7 @@ import torch
 import envs
 from agents import NetworkAgent, UniformAgent, play_match
 from agents.checkpoint import CheckpointError, load
+from agents.evaluation import Tabulator
 from agents.run_folder import read_metrics
 from agents.training import columns, load_config, resume_config, train
 from configs import ConfigError
@@ -77,6 +78,48 @@ def test_ten_updates_equal_five_and_a_fresh_start_and_five(tmp_path, extra):
         for path in (tmp_path / "whole", tmp_path / "parts")
     ]
     assert rows[0] == rows[1] and len(rows[0]) == 11
+
+
+EVERY = ["evaluation.points=2", "evaluation.nash_conv_every=300"]
+
+
+def test_exact_evaluation_every_so_many_steps(tmp_path):
+    plain = train(load_config([*SMALL, "evaluation.nash_conv=off", f"run={tmp_path / 'plain'}"]))
+    whole = train(load_config([*SMALL, *EVERY, f"run={tmp_path / 'whole'}"]))
+    train(load_config([*SMALL, *EVERY, f"run={tmp_path / 'parts'}"]), max_updates=4)
+    parts = train(resume_config(tmp_path / "parts"), resume=tmp_path / "parts")
+    # It changes nothing about what is learnt, and nothing is lost or repeated by an interruption.
+    weights = [load(result["checkpoint"])["learner"] for result in (plain, whole, parts)]
+    assert equal(weights[0], weights[1]) and equal(weights[1], weights[2])
+    rows = [read_metrics(tmp_path / name / "metrics.csv") for name in ("whole", "parts")]
+    for run in rows:
+        # Updates of 128 steps: the first one at or after every multiple of 300, and the last.
+        assert [int(row["steps"]) for row in run if row["nash_conv"]] == [0, 384, 640, 1024, 1280]
+        assert [int(row["steps"]) for row in run if row["uniform/return_seat_0"]] == [0, 640, 1280]
+    exact = [name for name in columns(2) if name.startswith("exact/")] + ["nash_conv"]
+    assert len(exact) == 5
+    assert [[row[name] for name in exact] for row in rows[0]] == [[row[name] for name in exact] for row in rows[1]]
+    # What is written is what the weights give.
+    game = envs.make("dark_hex", rows=2, cols=2, version="classical", info="silent")
+    found = Tabulator(game).evaluate(NetworkAgent.load(whole["checkpoint"], game))
+    last = [float(rows[0][-1][name]) for name in exact]
+    expected = [found.values[0], found.best_response_values[0], found.values[1], found.best_response_values[1]]
+    assert last == pytest.approx([*expected, found.nash_conv], rel=1e-5) and whole["nash_conv"] == found.nash_conv
+    assert load(whole["best"])["run"]["results"]["nash_conv"] == -load(whole["best"])["run"]["best"]
+
+
+def test_the_exact_engine_in_training(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    board = ["game.rows=2", "game.cols=4", "steps=256", "evaluation.points=0", "evaluation.nash_conv_every=200"]
+    result = train(load_config([*SMALL, *board, f"run={tmp_path / 'run'}"]))
+    rows = read_metrics(tmp_path / "run" / "metrics.csv")
+    assert [int(row["steps"]) for row in rows if row["nash_conv"]] == [0, 256]
+    assert 0 < result["nash_conv"] < 4 and result["returns_vs_uniform"] is None
+    # An evaluation that is added later judges the best network afresh.
+    train(load_config([*SMALL, "evaluation.nash_conv=off", f"run={tmp_path / 'late'}"]), max_updates=8)
+    config = resume_config(tmp_path / "late", ["evaluation.nash_conv=on"])
+    best = load(train(config, resume=tmp_path / "late")["best"])
+    assert best["run"]["measure"] == "nash_conv" and best["run"]["best"] < 0 and best["learner"]["updates"] == 10
 
 
 def test_resuming_in_a_fresh_process_is_bit_exact_too(tmp_path):
@@ -143,6 +186,7 @@ def test_a_longer_budget_continues_a_finished_run(tmp_path):
         ("game.swap=off", ["game.swap = 'off'", "no parameter 'swap'"]),
         ("game.name=chess", ["game.name = 'chess'", "dark_hex"]),
         ("steps=null", ["steps=1e6 or seconds=120"]),
+        ("evaluation={nash_conv: off, nash_conv_every: 9}", ["evaluation", "nash_conv_every=9", "nash_conv=off"]),
     ],
 )
 def test_bad_configurations_stop_before_anything_exists(tmp_path, argument, parts):

@@ -52,6 +52,22 @@ def test_unmerged_states_are_the_trees_infosets(board):
             assert sequences.start == form.graphs[player].first[states.node[i]]
 
 
+@pytest.mark.parametrize(
+    ("board", "infosets", "value", "best"),
+    [
+        ((2, 2), [17, 53], 0.0, (1.0, 0.25)),
+        ((2, 3), [697, 1_811], 0.6, (1.0, -0.25)),
+        ((3, 2), [787, 3_393], -0.6, (0.6, 1.0)),
+    ],
+)
+def test_known_values(board, infosets, value, best):
+    form = ClassicalForm(silent(*board))
+    assert [form.unmerged(player).num_infosets for player in (0, 1)] == infosets
+    found = form.evaluate(form.uniform())
+    assert found.values == pytest.approx((value, -value), abs=1e-11)
+    assert found.best_response_values == pytest.approx(best, abs=1e-11)
+
+
 @pytest.mark.parametrize("name", ["cfr_plus", "pcfr_plus", "dcfr"])
 def test_solver_on_merged_nodes(name):
     game = silent(2, 3)
