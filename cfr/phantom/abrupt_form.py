@@ -52,7 +52,10 @@ class AbruptForm(PhantomForm):
         self._threads = threads or os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(self._threads)
         self._nodes = np.empty(max(graph.num_nodes for graph in self.graphs) + 1)
-        self._sums = np.empty(max(level.sums_size for levels in self._abrupt.levels for level in levels))
+        self._sums = np.empty(max(level.sums_size for level in self._abrupt.all_levels))
+        draws = [draws for draws in self._abrupt.draws if draws is not None]
+        self._ends = np.zeros(max((part.most for part in draws), default=0) + 1)
+        self._identity = np.arange(max((part.largest for part in draws), default=0), dtype=np.int32)
 
     @property
     def nbytes(self) -> int:
@@ -89,37 +92,53 @@ class AbruptForm(PhantomForm):
             )
 
     def masses(
-        self, player: int, opponent_reach: np.ndarray, collided: np.ndarray | None = None
+        self, player: int, opponent_reach: np.ndarray, correction: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The opponent's part of the probability of every node of ``player`` (float64[N]), and of every action's
-        running into one of his stones (float64[S], written to ``collided`` when given)."""
-        if collided is None:
-            collided = np.empty(self.graphs[player].num_sequences)
-        mass = self._masses(player, opponent_reach, collided)
-        return mass[:-1].copy(), collided
+        """The opponent's part of the probability of every node of ``player`` (float64[N]), and what completes the
+        payoffs of actions (``cfr.phantom.abrupt_sweeps``; float64[S], written to ``correction`` when given)."""
+        if correction is None:
+            correction = np.empty(self.graphs[player].num_sequences)
+        mass = self._masses(player, opponent_reach, correction)
+        return mass[:-1].copy(), correction
 
-    def _masses(self, player: int, opponent_reach: np.ndarray, collided: np.ndarray) -> np.ndarray:
+    def _masses(self, player: int, opponent_reach: np.ndarray, correction: np.ndarray) -> np.ndarray:
         """Scratch float64[N + 1], the masses and a last 0."""
-        own, other = self.graphs[player], self.graphs[1 - player]
+        own = self.graphs[player]
         mass = self._nodes[: own.num_nodes + 1]
         mass[-1] = 0.0
-        collided[0] = 0.0
-        tables, met = self._abrupt.tables, self._abrupt.met
+        correction[0] = 0.0
         for level in self._abrupt.levels[player]:
-            self._masses_of_level(level, own, other, tables, met, opponent_reach, mass, collided)
+            self._sum_level(player, level, own.blocks, own.numbers, opponent_reach, mass, correction)
+        draws = self._abrupt.draws[player]
+        if draws is not None:
+            for turns, drawn in enumerate(draws.levels):
+                if drawn is not None:
+                    self._sum_level(
+                        player, drawn, draws.blocks, self._identity, opponent_reach, self._ends, correction
+                    )
+                    self._per_block(
+                        own,
+                        own.levels[turns],
+                        lambda start, stop: abrupt_sweeps.add_draws(
+                            start, stop, own.blocks, own.places, draws.numbers, own.placed, draws.after, self._ends,
+                            correction,
+                        ),
+                    )  # fmt: skip
         return mass
 
-    def _masses_of_level(
+    def _sum_level(
         self,
+        player: int,
         level: Level,
-        own: Graph,
-        other: Graph,
-        tables: np.ndarray,
-        met: np.ndarray,
+        blocks: np.ndarray,
+        numbers: np.ndarray,
         opponent_reach: np.ndarray,
         mass: np.ndarray,
-        collided: np.ndarray,
+        correction: np.ndarray,
     ) -> None:
+        """Masses of the level's blocks, which are nodes or, without actions, ends."""
+        own, other = self.graphs[player], self.graphs[1 - player]
+        tables, met = self._abrupt.tables, self._abrupt.met
         self._share(
             level.sender_costs,
             lambda start, stop: abrupt_masses.sum_labels(
@@ -132,7 +151,7 @@ class AbruptForm(PhantomForm):
             level.block_costs,
             lambda start, stop: abrupt_masses.masses(
                 first, first + start, first + stop, level.group_starts, level.groups, level.kinds, level.pairs,
-                own.blocks, own.numbers, tables, met, self._sums, mass, collided,
+                blocks, numbers, own.placed, tables, met, self._sums, mass, correction,
             ),
         )  # fmt: skip
 
@@ -162,11 +181,11 @@ class AbruptForm(PhantomForm):
 
     def best_response(self, player: int, opponent_reach: np.ndarray) -> tuple[float, np.ndarray]:
         """The best payoff against the opponent's reach, and a deterministic behaviour that attains it."""
-        collided = np.empty(self.graphs[player].num_sequences)
-        worth = self._masses(player, opponent_reach, collided)
-        behaviour = np.empty(collided.size)
+        correction = np.empty(self.graphs[player].num_sequences)
+        worth = self._masses(player, opponent_reach, correction)
+        behaviour = np.empty(correction.size)
         behaviour[0] = 1.0
-        self._backward(self.graphs[player], abrupt_sweeps.best_response, collided, behaviour, worth)
+        self._backward(self.graphs[player], abrupt_sweeps.best_response, correction, behaviour, worth)
         return _payoff(worth), behaviour
 
     def evaluate(self, behaviours: Sequence[np.ndarray]) -> Evaluation:
@@ -175,11 +194,11 @@ class AbruptForm(PhantomForm):
         for player in (0, 1):
             reach = np.empty(self.graphs[1 - player].num_sequences)
             self.realise(1 - player, behaviours[1 - player], reach)
-            collided = np.empty(self.graphs[player].num_sequences)
-            worth = self._masses(player, reach, collided)
+            correction = np.empty(self.graphs[player].num_sequences)
+            worth = self._masses(player, reach, correction)
             del reach
             best = worth.copy()
-            self._backward(self.graphs[player], abrupt_sweeps.values, collided, behaviours[player], worth, best)
+            self._backward(self.graphs[player], abrupt_sweeps.values, correction, behaviours[player], worth, best)
             values[player], best_values[player] = _payoff(worth), _payoff(best)
         return Evaluation(tuple(values), tuple(best_values))
 

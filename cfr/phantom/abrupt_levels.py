@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -49,15 +50,19 @@ class Level:
     block_costs: np.ndarray
 
 
-class Tables:
-    """Chains and meetings of orders, each made once: ``small`` and ``met`` uint32."""
+PlayersOrders = tuple[tuple[Orders, ...], tuple[Orders, ...]]  # by player and number of stones
 
-    def __init__(self, n: int, orders: tuple[tuple[Orders, ...], ...]) -> None:
+
+class Tables:
+    """Chains and meetings of orders, each made once: ``small`` and ``met`` uint32. ``drawn``: the orders that can be a
+    player's on a full board."""
+
+    def __init__(self, n: int, orders: PlayersOrders, drawn: PlayersOrders) -> None:
         self.n = n
-        self.orders = orders
+        self.orders, self.drawn = orders, drawn
         self.small, self.met = Pool(np.uint32), Pool(np.uint32)
         self._chains: dict[tuple[int, Sizes], Chains] = {}
-        self._meetings: dict[tuple[int, int, int], tuple[int, int]] = {}
+        self._meetings: dict[tuple[int, int, int, bool], tuple[int, int]] = {}
 
     def chains(self, f: int, sizes: Sizes) -> Chains:
         if (f, sizes) not in self._chains:
@@ -92,11 +97,15 @@ class Tables:
         key = "prefixes", f, sizes
         return self.small.offset(key, lambda: prefix_chain(self.chains(f, sizes), self.chains(f, sizes[:-1])))
 
-    def meetings(self, player: int, own: int, other: int) -> tuple[int, int]:
-        """Where the starts of the meetings of a player's sets of stones are, and the meetings: three numbers each."""
-        key = player, own, other
+    def own_orders(self, player: int, full: bool) -> tuple[Orders, ...]:
+        return (self.drawn if full else self.orders)[player]
+
+    def meetings(self, player: int, own: int, other: int, full: bool) -> tuple[int, int]:
+        """Where the starts of the meetings of a player's sets of stones are, and the meetings: three numbers each.
+        ``full``: of the sets that can be his on a full board."""
+        key = player, own, other, full
         if key not in self._meetings:
-            start, met = meetings(self.orders[player][own], self.orders[1 - player][other])
+            start, met = meetings(self.own_orders(player, full)[own], self.orders[1 - player][other])
             self._meetings[key] = self.small.add(("meetings", *key), start), self.met.add(key, met.ravel())
         return self._meetings[key]
 
@@ -132,27 +141,30 @@ def _build_senders(
 
 
 def build_level(
-    player: int, turns: int, graphs: tuple[Graph, Graph], meetings_of_level: list[Meeting], tables: Tables
+    player: int,
+    blocks: range,
+    patterns: Sequence[Pattern],
+    other: Graph,
+    meetings_of_level: list[Meeting],
+    tables: Tables,
+    full: bool = False,
 ) -> Level:
-    """``meetings_of_level``: those in which ``player`` is to move after ``turns`` of his."""
-    own_orders, other_orders = tables.orders[player], tables.orders[1 - player]
+    """``patterns``: those of the player's ``blocks``; ``other``: the opponent's graph; ``meetings_of_level``: in which
+    ``player`` is to move; ``full``: in which the board is full, so that nobody is."""
+    own_orders, other_orders = tables.own_orders(player, full), tables.orders[1 - player]
     kinds_of: dict[Pattern, dict[Sizes, dict[int, list[Meeting]]]] = {}
     senders: Senders = {}
     for meeting in meetings_of_level:
-        other = meeting.patterns[1 - player]
+        others = meeting.patterns[1 - player]
         groups = kinds_of.setdefault(meeting.patterns[player], {})
-        groups.setdefault(meeting.sizes[player], {}).setdefault(stones_of(other), []).append(meeting)
-        senders.setdefault(other, {})[meeting.sizes[1 - player]] = -1
-    sender_rows, sum_rows, sender_costs, sums_size = _build_senders(
-        tables, other_orders, graphs[1 - player], senders
-    )
+        groups.setdefault(meeting.sizes[player], {}).setdefault(stones_of(others), []).append(meeting)
+        senders.setdefault(others, {})[meeting.sizes[1 - player]] = -1
+    sender_rows, sum_rows, sender_costs, sums_size = _build_senders(tables, other_orders, other, senders)
     group_rows: list[tuple[int, ...]] = []
     kind_rows: list[tuple[int, ...]] = []
     pair_rows: list[tuple[int, ...]] = []
     group_starts, block_costs = [], []
-    blocks = graphs[player].levels[turns]
-    for block in blocks:
-        pattern = graphs[player].patterns[block]
+    for pattern in patterns:
         s = stones_of(pattern)
         f, count = tables.n - s, own_orders[s].count
         cost = 0
@@ -162,14 +174,14 @@ def build_level(
             group_rows.append((chains.count, *tables.chains_of_labels(f, sizes), len(kind_rows)))
             cost += count * chains.labels.size
             for stones, pairs in sorted(kinds.items()):
-                hidden = stones > len(sizes)
+                hidden = stones > len(sizes) and not full
                 seen = (*sizes, stones) if hidden else sizes
                 columns = [0, 0, 0, 0]
                 if hidden:
                     larger = tables.chains(f, seen)
                     columns = [larger.count, tables.prefixes(f, seen), *tables.chains_of_labels(f, seen)]
                     cost += count * larger.labels.size
-                start, met = tables.meetings(player, s, stones)
+                start, met = tables.meetings(player, s, stones, full)
                 kind_rows.append((*columns, tables.chains_of_words(f, stones, seen), start, met, len(pair_rows)))
                 for meeting in pairs:
                     other_sizes = meeting.sizes[1 - player]
