@@ -1,4 +1,4 @@
-"""Drawing of square-celled boards with Pillow: counters, stones, ships. Frame, caption and stones are ``drawing``'s."""
+"""Drawing of square-celled boards with Pillow: counters, stones, ships, marks. Frame, caption, stones: ``drawing``."""
 
 from __future__ import annotations
 
@@ -82,6 +82,8 @@ def _draw_position(image: Image.Image, picture: BoardPicture, layout: _SquareLay
     def centre(cell: int) -> tuple[float, float]:
         return layout.centre(*divmod(cell, picture.cols))
 
+    for cell in picture.unknown:
+        base._paste(image, _fog(layout), centre(cell))
     if picture.witness:
         base._draw_glow(image, picture, layout)
     for cell in picture.trace:
@@ -90,9 +92,11 @@ def _draw_position(image: Image.Image, picture: BoardPicture, layout: _SquareLay
         base._paste(image, _last_frame(layout), centre(picture.last))
     for cell, owner in enumerate(picture.owners):
         if owner >= 0:
-            golden = cell in picture.witness
+            golden, found = cell in picture.witness, cell in picture.discovered
             if picture.pieces == "stone":
-                piece = base._stone(layout, picture.colours[owner], False, golden)
+                piece = base._stone(layout, picture.colours[owner], found, golden)
+            elif picture.pieces == "mark":
+                piece = _mark(layout, picture.colours[owner], owner == 0, found)
             else:
                 piece = _flat(layout, picture.colours[owner], picture.pieces == "ship", golden)
             base._paste(image, piece, centre(cell))
@@ -141,6 +145,18 @@ def _canvas(layout: _SquareLayout) -> tuple[Image.Image, Any, float, float]:
 
 
 @lru_cache(maxsize=16)
+def _fog(layout: _SquareLayout) -> Image.Image:
+    """A cell whose contents the viewer does not know: dark, with a question mark where there is room."""
+    image, draw, middle, width = _canvas(layout)
+    for scale, fill in ((0.94, base._FOG_RIM), (0.84, base._FOG)):
+        half = scale * width / 2
+        draw.rectangle((middle - half, middle - half, middle + half, middle + half), fill=fill)
+    if layout.width >= 28:
+        draw.text((middle, middle), "?", fill=base._FOG_SIGN, font=base._font(round(0.36 * width)), anchor="mm")
+    return image.reduce(base._OVERSAMPLE)
+
+
+@lru_cache(maxsize=16)
 def _trace(layout: _SquareLayout) -> Image.Image:
     """A cell that the last action changed: a ring where a piece was."""
     image, draw, middle, width = _canvas(layout)
@@ -157,6 +173,32 @@ def _last_frame(layout: _SquareLayout) -> Image.Image:
     half = 0.44 * width
     box = (middle - half, middle - half, middle + half, middle + half)
     draw.rectangle(box, outline=base._INK, width=max(base._OVERSAMPLE, round(0.05 * width)))
+    return image.reduce(base._OVERSAMPLE)
+
+
+@lru_cache(maxsize=64)
+def _mark(layout: _SquareLayout, colour: str, cross: bool, discovered: bool) -> Image.Image:
+    """A cross or a ring, with a white core if discovered."""
+    image, draw, middle, width = _canvas(layout)
+    paint = base._STONES[colour]
+    arm = (0.22 if cross else 0.27) * width  # of the cross along each axis, or the radius of the ring
+
+    def stroke(thickness: float, fill: Any) -> None:
+        half = thickness * width / 2
+        if not cross:
+            outer = arm + half
+            box = (middle - outer, middle - outer, middle + outer, middle + outer)
+            draw.ellipse(box, outline=fill, width=max(1, round(2 * half)))
+            return
+        for sign in (1, -1):
+            ends = [(middle - arm, middle - sign * arm), (middle + arm, middle + sign * arm)]
+            draw.line(ends, fill=fill, width=max(1, round(2 * half)))
+            for x, y in ends:
+                draw.ellipse((x - half, y - half, x + half, y + half), fill=fill)
+
+    stroke(0.13, paint)
+    if discovered:
+        stroke(0.04, (255, 255, 255, 245))
     return image.reduce(base._OVERSAMPLE)
 
 

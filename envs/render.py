@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 KINDS = ("hex", "square")
-PIECES = ("stone", "counter", "ship")
+PIECES = ("stone", "counter", "ship", "mark")
 RENDER_MODES = ("ansi", "rgb_array")
 PICTURE_SIZE = 720  # pixels of the longer side, unless the caller says otherwise
 
@@ -56,7 +56,8 @@ class BoardPicture:
         symbols       their letters in diagrams, as many as there are names.
         colours       their paints: red, green, blue, white, black, wood.
         kind          shape of the cells; ``"hex"``: rhombus, each row half a cell further to the right; ``"square"``.
-        pieces        what lies on square cells: ``"stone"``, ``"counter"`` (flat) or ``"ship"`` (on a chequered board).
+        pieces        what lies on square cells: ``"stone"``, ``"counter"`` (flat), ``"ship"`` (on a chequered board)
+                      or ``"mark"`` (colour 0 a cross, colour 1 a ring).
         bottom_up     True: row 1 is the bottom row (square cells only).
     """
 
@@ -134,12 +135,13 @@ def _symbol(picture: BoardPicture, cell: int, colour: bool) -> str:
 def _text_lines(picture: BoardPicture) -> list[str]:
     """The lines below the board."""
     rows, cols = picture.rows, picture.cols
-    keys = [f"{symbol} = {name}" for symbol, name in zip(picture.symbols, picture.names, strict=True)]
+    pairs = zip(picture.symbols, picture.names, strict=True)
+    keys = [f"{symbol} = {name}" for symbol, name in pairs if symbol != name]
     if picture.kind == "hex":
         last_column = cell_name(cols - 1, cols).removesuffix("1")
         keys[0] += f": row 1 to row {rows}"
         keys[1] += f": column a to column {last_column}"
-    lines = ["   ".join(keys)]
+    lines = ["   ".join(keys)] if keys else []
     if not picture.curtain:
         if picture.trace:
             lines.append("last: " + _names(picture.trace, cols))

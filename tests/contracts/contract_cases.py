@@ -20,6 +20,12 @@ TREES = {
     ],
     "docking": [{"rows": 3, "layout": "custom", "white": "a1 c1 b2", "black": "a3 c3", "min_diag": 1, "max_plies": 3}],
     "hex": [{"rows": 2}, {"rows": 2, "swap": "sides"}, {"rows": 2, "cols": 3}, {"rows": 1, "cols": 4, "rex": True}],
+    "phantom_ttt": [
+        *({"rows": 2, "version": v, "info": i} for v, i in _VARIANTS),
+        *({"rows": 1, "cols": 5, "line": 2, "version": v, "info": i} for v, i in _VARIANTS[::2]),
+        {"rows": 2, "cols": 3, "version": "classical", "info": "silent"},
+        {"rows": 3, "cols": 2, "line": 2, "version": "abrupt", "info": "numturns"},
+    ],
     "renju3": [{"rows": 2, "win_len": 2}, {"rows": 2, "win_len": 2, "allow_pass": False, "payoff": "share"}],
     "tac_tix": [{"rows": 2}, {"rows": 2, "cols": 3, "convention": "normal", "initial": "O.O/.OO"}],
 }
@@ -33,6 +39,12 @@ PLAYED = {
     ],
     "hex": [{"rows": 3}, {"rows": 3, "cols": 4}, {"rows": 5, "swap": "sides", "rex": True}, {"rows": 9, "swap": "off"}],
     "docking": [{}, {"layout": "draughts", "first": "B", "crash": "enemy"}, {"min_diag": 2, "chooser": "owner"}],
+    "phantom_ttt": [
+        {},
+        {"version": "abrupt", "info": "silent"},
+        {"rows": 4, "line": 4, "version": "abrupt", "info": "numturns"},
+        {"rows": 6, "cols": 8, "line": 4, "info": "silent"},
+    ],
     "renju3": [
         {"rows": 6},
         {"rows": 5, "cols": 7, "threat_planes": True, "own_four": "auto"},

@@ -1,10 +1,10 @@
-"""Sampling full Dark Hex states that agree with what one player knows; search agents play on such samples.
+"""Sampling full states of a phantom placement game that agree with what one player knows; search agents play on them.
 
 What a player knows of the opponent is: which of his stones were found and by when they stood there, how many turns he
 has had, and what was announced. Everything else is drawn, in an order that never needs the true board:
 
 1. which of the opponent's turns placed a stone (abrupt only; classical turns always do);
-2. the unknown stones: cells in random order, none that would complete the opponent's chain;
+2. the unknown stones: cells in random order, none that would win for the opponent or fill the board;
 3. when each stone was placed: backwards over the placements, any stone that need not stand earlier;
 4. what the opponent ran into: distinct stones that stood there at the time.
 
@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from envs.games.hex_board import BLUE, RED, clear, place
+from envs.games.hex_board import clear
 
 if TYPE_CHECKING:
     from envs.core import State
-    from envs.games.dark_hex import DarkHexGame
+    from envs.games.phantom_board import PhantomBoardGame
 
 COLLISION_CHANCE = 0.4  # of an unannounced collision, where one is possible
 
@@ -35,7 +35,7 @@ class _Knowledge:
     turns; one more has begun when he is to move. ``collisions[k]``: what he ran into in turn k, None if unheard.
     """
 
-    def __init__(self, game: DarkHexGame, tokens: list[int], player: int, opponent_to_move: bool) -> None:
+    def __init__(self, game: PhantomBoardGame, tokens: list[int], player: int, opponent_to_move: bool) -> None:
         stones: list[int] = []
         self.actions: list[int] = []
         self.own: list[list[int]] = [[]] if player == 1 else []
@@ -64,7 +64,7 @@ class _Knowledge:
 
 
 def resample(
-    game: DarkHexGame, player: int, tokens: list[int], opponent_to_move: bool, rng: np.random.Generator
+    game: PhantomBoardGame, player: int, tokens: list[int], opponent_to_move: bool, rng: np.random.Generator
 ) -> State:
     """A running game in which the information tokens of ``player`` are ``tokens``."""
     knowledge = _Knowledge(game, tokens, player, opponent_to_move)
@@ -81,7 +81,7 @@ def resample(
 
 
 def _opponent_moves(
-    game: DarkHexGame, known: _Knowledge, player: int, rng: np.random.Generator
+    game: PhantomBoardGame, known: _Knowledge, player: int, rng: np.random.Generator
 ) -> list[int] | None:
     """The opponent's actions in order, None when the draw ran into a dead end."""
     collisions = _collision_counts(game, known, rng)
@@ -114,7 +114,7 @@ def _opponent_moves(
     return moves
 
 
-def _collision_counts(game: DarkHexGame, known: _Knowledge, rng: np.random.Generator) -> list[int] | None:
+def _collision_counts(game: PhantomBoardGame, known: _Knowledge, rng: np.random.Generator) -> list[int] | None:
     """How many stones the opponent ran into, per turn."""
     if known.collisions is not None:
         return known.collisions
@@ -143,9 +143,9 @@ def _collision_counts(game: DarkHexGame, known: _Knowledge, rng: np.random.Gener
 
 
 def _unknown_stones(
-    game: DarkHexGame, known: _Knowledge, player: int, placements: int, rng: np.random.Generator
+    game: PhantomBoardGame, known: _Knowledge, player: int, placements: int, rng: np.random.Generator
 ) -> list[int] | None:
-    """Cells of the opponent's stones that were not found; his chain stays incomplete."""
+    """Cells of the opponent's stones that were not found; he has not won, and an empty cell is left."""
     wanted = placements - len(known.deadline)
     taken = set(known.actions)
     free = [cell for cell in range(game.cells) if cell not in taken]
@@ -153,16 +153,15 @@ def _unknown_stones(
         return None
     row = np.zeros(game.row_size, dtype=np.int32)
     clear(game.params, row)
-    colour = BLUE if player == 0 else RED
     for cell in known.deadline:
-        place(game.params, row, cell, colour)
+        game.place(game.params, row, cell, 1 - player)
     stones: list[int] = []
     for index in rng.permutation(len(free)):
         if len(stones) == wanted:
             break
         saved = row.copy()
-        if place(game.params, row, free[index], colour):
+        if game.place(game.params, row, free[index], 1 - player):
             row = saved
         else:
             stones.append(free[index])
-    return stones if len(stones) == wanted else None
+    return stones if len(stones) == wanted < len(free) else None
