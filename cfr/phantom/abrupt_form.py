@@ -24,6 +24,8 @@ from cfr.phantom.base import BATCH, PhantomForm, PolicyFunction, asked, never_de
 from cfr.phantom.observations import observations
 from cfr.policy import TabularPolicy
 
+COUNTED_CELLS = 10
+
 
 def _payoff(worth: np.ndarray) -> float:
     """Of the whole game: what does not arrive at the player's first decision is lost."""
@@ -254,10 +256,11 @@ def _check_size(game: Any, memory_limit: int | None) -> None:
     limit = available_memory() // 2 if memory_limit is None else memory_limit
     needed = float("inf")
     if game.cells <= MOST_CELLS:
-        size = predict_size(game.cells, game.win_table(), limit)
+        # Counting everything takes seconds for as many cells; beyond, it stops when the limit is passed.
+        size = predict_size(game.cells, game.win_table(), 1 << 60 if game.cells <= COUNTED_CELLS else limit)
         needed = float(size.table_bytes + 8 * sum(size.nodes)) if size.complete else float("inf")
     if needed > limit:
-        text = f"about {format_bytes(math.log10(needed))}" if math.isfinite(needed) else "more than that"
+        text = f"about {format_bytes(math.log10(needed))}" if math.isfinite(needed) else "far more memory than there is"
         raise TreeTooLargeError(
             f"the information states of {game.spec()} need {text}, the limit is {format_bytes(math.log10(limit))}; "
             'sample instead, cfr.make_sampler("external", game)',
