@@ -20,6 +20,7 @@ from cfr.infoset_table import TableFullError
 from cfr.keys import KeyTable
 from cfr.mccfr import Sampler, SamplerProgress, make_sampler
 from cfr.memory import SizeEstimate, estimate_size
+from cfr.mixture import Mixture, as_behaviour
 from cfr.phantom import (
     AbruptForm,
     ClassicalForm,
@@ -42,6 +43,7 @@ __all__ = [
     "Evaluation",
     "KeyTable",
     "MergedPolicy",
+    "Mixture",
     "PerfectRecallError",
     "PhantomForm",
     "PlayerTable",
@@ -57,6 +59,7 @@ __all__ = [
     "Tree",
     "TreeTooLargeError",
     "UnsupportedGameError",
+    "as_behaviour",
     "best_response",
     "build_tree",
     "estimate_size",

@@ -260,6 +260,7 @@ def enumerate_kernels(
         num_histories=int(counters[NODES]),
         terminal_sequences=buffers["terminal_sequences"][: counters[TERMINALS]],
         terminal_payoffs=returns,
+        terminal_chance=np.ones(returns.shape[0]),
         players=tuple(
             _split(p, infosets, buffers["actions"][: counters[ACTIONS]], tokens) for p in range(players)
         ),

@@ -106,7 +106,7 @@ def enumerate_openspiel(
     ``reserve(bytes, terminals)`` is called now and then and may raise."""
     num_players = game.num_players()
     players = [_Player() for _ in range(num_players)]
-    terminal_sequences, terminal_payoffs = array("i"), array("d")
+    terminal_sequences, terminal_payoffs, terminal_chance = array("i"), array("d"), array("d")
     num_histories = num_terminals = 0
     nodes = _Nodes(num_players)
     # Entries: state, last sequences, probability of chance so far, parent node, probability of its last step.
@@ -151,6 +151,7 @@ def enumerate_openspiel(
             returns = state.returns()
             terminal_sequences.extend(sequences)
             terminal_payoffs.extend([reached * value for value in returns])
+            terminal_chance.append(reached)
             num_terminals += 1
             if num_terminals % 16384 == 0:
                 reserve(num_terminals * BYTES_PER_TERMINAL, num_terminals)
@@ -167,6 +168,7 @@ def enumerate_openspiel(
         num_histories=num_histories,
         terminal_sequences=np.array(terminal_sequences, dtype=np.int32).reshape(-1, num_players),
         terminal_payoffs=np.array(terminal_payoffs, dtype=np.float64).reshape(-1, num_players),
+        terminal_chance=np.array(terminal_chance, dtype=np.float64),
         players=tuple(player.frozen() for player in players),
         histories=nodes.frozen() if keep_histories else None,
     )

@@ -64,11 +64,12 @@ class Histories:
 @dataclasses.dataclass(frozen=True)
 class Enumeration:
     """``terminal_sequences`` int32[T, P]: each player's last sequence; ``terminal_payoffs`` float64[T, P]: returns
-    times the probability of the chance outcomes on the way. ``num_histories`` counts all nodes, chance and
-    terminal ones included."""
+    times the probability of the chance outcomes on the way, which is ``terminal_chance`` float64[T]. ``num_histories``
+    counts all nodes, chance and terminal ones included."""
 
     num_histories: int
     terminal_sequences: np.ndarray
     terminal_payoffs: np.ndarray
+    terminal_chance: np.ndarray
     players: tuple[PlayerEnumeration, ...]
     histories: Histories | None = None

@@ -8,16 +8,18 @@ tree exist: ``cfr.phantom`` has one that never walks histories.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
 from cfr.best_response import Evaluation, evaluate_behaviour
 from cfr.history_sums import HistorySums
+from cfr.payoffs import Payoffs
 from cfr.policy import TabularPolicy
 from cfr.regret import add_regrets
-from cfr.sweeps import behaviour_of, realisation
-from cfr.tree import Tree
+from cfr.sweeps import behaviour_of, infoset_values, realisation
+from cfr.tree import Tree, unit_payoffs
 
 SUMS = ("sequences", "histories")
 
@@ -50,9 +52,11 @@ class Form(Protocol):
         reaches: Sequence[np.ndarray],
         instantaneous: np.ndarray,
         regrets: np.ndarray,
+        mass: np.ndarray | None = None,
     ) -> None:
         """Counterfactual regrets of the player's behaviour against the others' ``reaches``: written to
-        ``instantaneous`` and added to ``regrets``."""
+        ``instantaneous`` and added to ``regrets``. ``mass`` float64[n], when given, gets the others' (and chance's)
+        part of the probability of each infoset."""
 
     def normalise(self, player: int, weights: np.ndarray) -> np.ndarray:
         """The behaviour whose realisation is proportional to ``weights``; uniform where they are zero."""
@@ -62,6 +66,12 @@ class Form(Protocol):
 
     def policy(self, behaviours: Sequence[np.ndarray]) -> Any:
         """The behaviours as a policy that can be saved and played."""
+
+    def behaviours_of(self, policy: Any) -> list[np.ndarray]:
+        """The behaviours that realise a policy of the game; PolicyMismatchError for another game's."""
+
+    def behaviour_of_function(self, player: int, function: Any) -> np.ndarray:
+        """The behaviour that realises one player's policy given as a function of observations."""
 
 
 class TreeForm:
@@ -98,13 +108,22 @@ class TreeForm:
         reaches: Sequence[np.ndarray],
         instantaneous: np.ndarray,
         regrets: np.ndarray,
+        mass: np.ndarray | None = None,
     ) -> None:
         if self._histories is not None:
             self._histories.add_regrets(player, behaviours, instantaneous, regrets)
             return
         plex = self.tree.treeplexes[player]
+        if mass is not None:
+            # The payoff of a game in which everybody always gets 1.
+            self._ones[player].gradient(self._reach, instantaneous)
+            infoset_values(plex.parent_sequence, plex.first_sequence, instantaneous, behaviours[player], mass)
         self.tree.payoffs[player].gradient(self._reach, instantaneous)
         add_regrets(plex.parent_sequence, plex.first_sequence, instantaneous, behaviours[player], regrets)
+
+    @cached_property
+    def _ones(self) -> tuple[Payoffs, ...]:
+        return unit_payoffs(self.tree)
 
     def normalise(self, player: int, weights: np.ndarray) -> np.ndarray:
         plex = self.tree.treeplexes[player]
@@ -117,3 +136,9 @@ class TreeForm:
 
     def policy(self, behaviours: Sequence[np.ndarray]) -> TabularPolicy:
         return TabularPolicy.from_behaviour(self.tree, behaviours)
+
+    def behaviours_of(self, policy: TabularPolicy) -> list[np.ndarray]:
+        return policy.behaviour(self.tree)
+
+    def behaviour_of_function(self, player: int, function: Any) -> np.ndarray:
+        raise TypeError(f"functions of observations are not evaluated on the tree of {self.spec}; give a TabularPolicy")

@@ -7,6 +7,7 @@ before him have just changed. The rules differ only in their row of ``cfr.regret
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import time
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from cfr.best_response import Evaluation
 from cfr.errors import StoredFileError, TreeTooLargeError
 from cfr.form import Form, TreeForm
 from cfr.memory import available_memory, format_bytes
-from cfr.regret import RULES, Rule, add_to_average, next_strategy
+from cfr.regret import Rule, add_to_average, rule_of
 from cfr.storage import load_arrays, save_arrays, with_suffix
 from cfr.tree import Tree, build_tree
 
@@ -29,8 +30,8 @@ KIND, FORMAT = "cfr_checkpoint", 1
 @dataclasses.dataclass(frozen=True)
 class Progress:
     """Where a run stands. ``iteration`` and ``seconds`` count from the solver's beginning, over all runs and
-    resumptions; ``nash_conv`` and ``values`` (expected payoffs) are exact and of the average policy; ``stopped_by`` is
-    "iterations", "seconds" or "target_nash_conv" at the end of a run, None before."""
+    resumptions; ``nash_conv`` and ``values`` (expected payoffs) are exact and of the resulting policy; ``stopped_by``
+    is "iterations", "seconds" or "target_nash_conv" at the end of a run, None before."""
 
     iteration: int
     seconds: float
@@ -50,15 +51,24 @@ class Solver:
         self._behaviours = form.uniform()
         self._regrets, self._averages = self._zeros(), self._zeros()
         self._instantaneous = self._zeros()
+        self._masses = [self._new_masses(player) if rule.uses_masses else None for player in range(form.num_players)]
         self._reaches = form.new_reaches()
         self._realise()
 
     def _zeros(self) -> list[np.ndarray]:
         return [np.zeros(behaviour.size) for behaviour in self._behaviours]
 
+    def _new_masses(self, player: int) -> np.ndarray:
+        return np.empty(self.form.first_sequence(player).size - 1)
+
     def _realise(self) -> None:
         for player in range(self.form.num_players):
             self.form.realise(player, self._behaviours[player], self._reaches[player])
+
+    @property
+    def returns_last(self) -> bool:
+        """Whether the last strategy is the result, and not an average."""
+        return self.rule.gamma is None
 
     @property
     def tree(self) -> Tree:
@@ -77,13 +87,12 @@ class Solver:
         """The player's part of iteration ``self.iteration``: average, regrets, next strategy."""
         t, rule, form = self.iteration, self.rule, self.form
         regrets, instantaneous = self._regrets[player], self._instantaneous[player]
-        add_to_average(self._reaches[player], rule.average_weight(t), self._averages[player])
-        form.add_regrets(player, self._behaviours, self._reaches, instantaneous, regrets)
-        next_strategy(
-            form.first_sequence(player), regrets, rule.positive_discount(t), rule.negative_discount(t),
-            instantaneous, rule.predictive, self._behaviours[player],
-        )  # fmt: skip
-        form.realise(player, self._behaviours[player], self._reaches[player])
+        mass, behaviour = self._masses[player], self._behaviours[player]
+        if not self.returns_last:
+            add_to_average(self._reaches[player], rule.average_weight(t), self._averages[player])
+        form.add_regrets(player, self._behaviours, self._reaches, instantaneous, regrets, mass)
+        rule.next_behaviour(t, form.first_sequence(player), instantaneous, regrets, mass, behaviour)
+        form.realise(player, behaviour, self._reaches[player])
 
     def run(
         self,
@@ -93,10 +102,10 @@ class Solver:
         progress: Callable[[Progress], None] | None = None,
     ) -> Progress:
         """Iterate until the first limit that is reached: so many more ``iterations``, so many ``seconds`` from
-        now, or a NashConv of the average policy of at most ``target_nash_conv``.
+        now, or a NashConv of the resulting policy of at most ``target_nash_conv``.
 
-        NashConv is computed after each of the first iterations, then whenever the count has grown by a twentieth,
-        and at the end; ``progress`` is called with it. Returns the last progress.
+        NashConv is computed after iterations 1, 3, 6, 10, 15, ... (so that neither the checks nor the iterations past
+        the target take much of the time) and at the end; ``progress`` is called with it. Returns the last progress.
         """
         _check_limits(iterations, seconds, target_nash_conv)
         start, before = time.perf_counter(), self.seconds
@@ -122,24 +131,30 @@ class Solver:
             self.step()
 
     # -- policies -------------------------------------------------------------------------------------------
-    def _average_behaviours(self) -> list[np.ndarray]:
+    def _resulting_behaviours(self) -> list[np.ndarray]:
+        if self.returns_last:
+            return self._behaviours
         return [self.form.normalise(player, average) for player, average in enumerate(self._averages)]
 
     def average_policy(self) -> Any:
         """The average policy (a TabularPolicy, on a tree), which approaches an equilibrium in two-player zero-sum
-        games. Uniform where its player has never been."""
-        return self.form.policy(self._average_behaviours())
+        games. Uniform where its player has never been. The current policy of a solver with ``average="last"``."""
+        return self.form.policy(self._resulting_behaviours())
 
     def current_policy(self) -> Any:
         """The policy of the next iteration."""
         return self.form.policy(self._behaviours)
 
     def evaluate(self) -> Evaluation:
-        """Exact values and best-response values of the average policy."""
-        return self.form.evaluate(self._average_behaviours())
+        """Exact values and best-response values of the resulting policy, ``average_policy``."""
+        return self.form.evaluate(self._resulting_behaviours())
+
+    def evaluate_current(self) -> Evaluation:
+        """Exact values and best-response values of the policy of the next iteration, ``current_policy``."""
+        return self.form.evaluate(self._behaviours)
 
     def nash_conv(self) -> float:
-        """NashConv of the average policy."""
+        """NashConv of the resulting policy."""
         return self.evaluate().nash_conv
 
     # -- checkpoints ------------------------------------------------------------------------------------------
@@ -195,26 +210,37 @@ class Solver:
 
 
 def make_solver(
-    name: str, source: Any, memory_limit: int | None = None, sums: str = "sequences"
+    name: str,
+    source: Any,
+    memory_limit: int | None = None,
+    sums: str = "sequences",
+    average: str | None = None,
+    **options: float | None,
 ) -> Solver:
-    """A solver by name: "cfr", "cfr_plus", "linear_cfr", "dcfr" or "pcfr_plus", on a Tree, on a game (whose tree is
-    then built, see ``build_tree``), or on another ``cfr.form.Form``.
+    """A solver by name: "cfr", "cfr_plus", "linear_cfr", "dcfr", "pcfr_plus" or "mmd", on a Tree, on a game (whose
+    tree is then built, see ``build_tree``), or on another ``cfr.form.Form``.
 
     ``sums``: regrets are summed over sequences (the fast way), or over "histories" in OpenSpiel's order with its
     rounding, for comparing iterates: see ``cfr.history_sums``. That needs a tree with ``keep_histories=True``.
+    ``average``: what results, the "uniform", "linear" or "quadratic" average of the strategies, or the "last" one;
+    unset, what belongs to the solver (its row of ``cfr.regret.RULES``). ``options``: other numbers of that row, such
+    as ``temperature=0.1, anneal=0`` of "mmd". ValueError for a name, an average or an option that does not exist.
     """
-    if name not in RULES:
-        raise ValueError(f"unknown solver {name!r}; solvers are {', '.join(RULES)}")
+    rule, text = rule_of(name, average=average, **options)
     if hasattr(source, "add_regrets"):
-        return Solver(source, RULES[name], name)
+        return Solver(source, rule, text)
+    if sums == "histories" and rule.uses_masses:
+        raise ValueError(f'sums="histories" is for regret matching; leave it out for {name}')
     tree = source
     if not isinstance(source, Tree):
         tree = build_tree(source, memory_limit, keep_histories=sums == "histories")
-    return Solver(TreeForm(tree, sums), RULES[name], name)
+    return Solver(TreeForm(tree, sums), rule, text)
 
 
 def _next_check(iteration: int) -> int:
-    return iteration + 1 + iteration // 20
+    """The next triangular number: checks at intervals that grow as the square root of the iterations."""
+    row = (math.isqrt(8 * iteration + 1) + 1) // 2
+    return row * (row + 1) // 2
 
 
 def _check_limits(iterations: int | None, seconds: float | None, target_nash_conv: float | None) -> None:

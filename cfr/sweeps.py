@@ -42,6 +42,17 @@ def dot(x, y):
     return total
 
 
+@kernel(types.void(I32, I64, F64, F64, F64))
+def infoset_values(parent_sequence, first_sequence, gradient, behaviour, value):
+    """``value[i]``: what ``behaviour`` gets against ``gradient`` (overwritten as below) from infoset i on."""
+    for i in range(parent_sequence.size - 1, -1, -1):
+        total = 0.0
+        for s in range(first_sequence[i], first_sequence[i + 1]):
+            total += behaviour[s] * gradient[s]
+        value[i] = total
+        gradient[parent_sequence[i]] += total
+
+
 @kernel(types.float64(I32, I64, F64, F64))
 def best_response_sweep(parent_sequence, first_sequence, gradient, behaviour):
     """Best value against ``gradient`` (overwritten: values of continuing after each sequence), and a

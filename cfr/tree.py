@@ -156,16 +156,30 @@ def build_tree(
     if isinstance(game, Game):
         if key != "auto":
             raise ValueError(f'key={key!r} is for OpenSpiel\'s games; leave key="auto" for {game.spec()}')
-        estimate, limit = size_check(game, memory_limit)
-        found = enumerate_kernels(game, reserve_for(game, estimate, limit), keep_histories)
-        return _reduced(game, "tokens", game.num_distinct_actions(), found)
-    if not hasattr(game, "get_type"):
+        kind = "tokens"
+    elif not hasattr(game, "get_type"):
         raise TypeError(f"build_tree takes a game from envs.make(...) or pyspiel.load_game(...), not {game!r}")
-    check_supported(game)
-    kind = key_kind(game, key)
+    else:
+        check_supported(game)
+        kind = key_kind(game, key)
+    return _reduced(game, kind, game.num_distinct_actions(), _enumerated(game, kind, memory_limit, keep_histories))
+
+
+def _enumerated(game: Any, kind: str, memory_limit: int | None, keep_histories: bool) -> Enumeration:
     estimate, limit = size_check(game, memory_limit)
-    found = enumerate_openspiel(game, kind, reserve_for(game, estimate, limit), keep_histories)
-    return _reduced(game, kind, game.num_distinct_actions(), found)
+    reserve = reserve_for(game, estimate, limit)
+    if isinstance(game, Game):
+        return enumerate_kernels(game, reserve, keep_histories)
+    return enumerate_openspiel(game, kind, reserve, keep_histories)
+
+
+def unit_payoffs(tree: Tree) -> tuple[Payoffs, ...]:
+    """The payoffs of the same game if every player always got 1: probabilities of chance, summed over the terminals
+    with the same last sequences. They tell how probable infosets are. The game is enumerated again: trees do not keep
+    them, few uses need them."""
+    found = _enumerated(tree.game, tree.key_kind, None, False)
+    ones = np.repeat(found.terminal_chance[:, np.newaxis], tree.num_players, axis=1)
+    return build_payoffs(found.terminal_sequences, ones, [plex.num_sequences for plex in tree.treeplexes])
 
 
 def _reduced(game: Any, kind: str, num_actions: int, found: Enumeration) -> Tree:

@@ -2,11 +2,13 @@
 
     python scripts/solve.py game=dark_hex game.rows=2 game.cols=3 game.version=abrupt solver=cfr_plus solver.target=1e-4
     python scripts/solve.py game=openspiel:leduc_poker solver=pcfr_plus solver.seconds=20
+    python scripts/solve.py game=dark_hex game.rows=3 game.info=silent solver=pcfr_plus solver.average=last
+    python scripts/solve.py game=dark_hex game.rows=2 solver=mmd solver.temperature=0.1 solver.anneal=0
     python scripts/solve.py game=dark_hex game.rows=4 solver=outcome solver.seconds=60
     python scripts/solve.py resume=runs/solve/dark_hex-2-3-abrupt-silent-cfr_plus solver.target=1e-6
 
 NashConv is the sum over the players of what each could gain by a best response to the others; exploitability is
-NashConv / 2 (two players, zero-sum). Both are exact: computed on the whole tree, of the average policy.
+NashConv / 2 (two players, zero-sum). Both are exact, of the average policy (of the last one with solver.average=last).
 
 The output folder (default runs/solve/GAME-SOLVER) gets policy.npz (arrays and header.json in one zip archive),
 result.json, config.yaml and checkpoint.npz. Ctrl-C saves and ends. Progress goes to stderr; the last line of stdout
@@ -43,10 +45,11 @@ from tqdm import tqdm
 
 import cfr
 from cfr.memory import format_bytes, size_check
+from cfr.regret import AVERAGES, RULES, rule_of
 from configs import ConfigError, bounded, choice, described, factory, load, to_dict
 from envs import Game
 
-TABULAR = ("cfr", "cfr_plus", "linear_cfr", "dcfr", "pcfr_plus")
+TABULAR = tuple(RULES)
 SAMPLERS = ("external", "outcome")
 POLICY, CHECKPOINT, RESULT, CONFIG = "policy.npz", "checkpoint.npz", "result.json", "config.yaml"
 DEFAULT_TARGET, DEFAULT_SECONDS = 1e-3, 30.0
@@ -64,6 +67,15 @@ class SolverConfig:
     checkpoint: float = bounded(60.0, 0, above=True, help="seconds between two checkpoints")
     memory: float | None = bounded(None, 0, above=True, help="GiB at most; default: half of what is free")
     epsilon: float | None = bounded(None, 0, 1, above=True, help="exploration of outcome sampling; default 0.6")
+    average: str | None = choice(None, (None, *AVERAGES), help="what results: an average, or the last; null: as usual")
+    temperature: float | None = bounded(None, 0, help="of mmd, in iteration 1; default 0.2")
+    learning_rate: float | None = bounded(None, 0, help="of mmd, in iteration 1; default 4")
+    anneal: float | None = bounded(None, 0, help="mmd divides both by iteration^anneal; default 0.5, 0 keeps them")
+
+    def options(self) -> dict[str, Any]:
+        """What is to be different from the solver's usual numbers."""
+        names = ("average", "temperature", "learning_rate", "anneal")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,11 +97,24 @@ def main(arguments: list[str]) -> dict[str, Any]:
     if config.resume is not None:
         checkpoint_file(config.resume)  # before any work
     folder = output_folder(config, cfr.game_spec(game))
+    check_options(config.solver)
     if config.solver.name == "lp":
         return solve_lp(config, game, folder)
     if config.solver.name in SAMPLERS:
         return solve_by_sampling(config, game, folder)
     return solve_on_tree(config, game, folder)
+
+
+def check_options(solver: SolverConfig) -> None:
+    """An option that the solver does not have is an error, not a no-op."""
+    options = solver.options()
+    if options and solver.name not in TABULAR:
+        raise UserError(f"solver.{next(iter(options))}: {solver.name} has no such option; {', '.join(TABULAR)} have")
+    if solver.name in TABULAR:
+        try:
+            rule_of(solver.name, **options)
+        except ValueError as error:
+            raise UserError(f"solver.{error}") from error
 
 
 def read_config(arguments: list[str]) -> SolveConfig:
@@ -159,9 +184,9 @@ def solve_on_tree(config: SolveConfig, game: Any, folder: Path) -> dict[str, Any
     if form is not None:
         sizes = " + ".join(f"{graph.num_nodes:,}" for graph in form.graphs)
         log(f"{form.spec}: exact engine, {sizes} nodes, {form.nbytes / 2**20:.1f} MiB, {form.origin}")
-    solver = cfr.make_solver(config.solver.name, form or build_tree(config, game))
+    solver = cfr.make_solver(config.solver.name, form or build_tree(config, game), **config.solver.options())
     limits = limits_of(config, SolverConfig(target=DEFAULT_TARGET))
-    run = Run(config, solver, folder, limits, lambda: solver.evaluate().nash_conv)
+    run = Run(config, solver, folder, limits, solver.evaluate)
     stopped_by = run.until_done()
     outcome = Outcome(solver.evaluate(), form is not None or solver.tree.zero_sum)
     return finish(config, outcome, solver.average_policy(), folder, run.iterations, solver.seconds, stopped_by)
@@ -228,7 +253,7 @@ def solve_by_sampling(config: SolveConfig, game: Any, folder: Path) -> dict[str,
         tree = None
         log(f"{game.spec()}: no NashConv, the tree is too large (solver.target= asks for it all the same)")
     sampler = cfr.make_sampler(settings.name, game if ours else tree, settings.seed, settings.epsilon, limit)
-    measure = None if tree is None else lambda: cfr.nash_conv(tree, sampler.average_policy(tree))
+    measure = None if tree is None else lambda: cfr.evaluate(tree, sampler.average_policy(tree))
     run = Run(config, sampler, folder, limits_of(config, SolverConfig(seconds=DEFAULT_SECONDS)), measure)
     stopped_by = run.until_done()
     log(f"{sampler.num_infosets:,} information sets met")
@@ -250,7 +275,7 @@ class Run:
 
     def __init__(
         self, config: SolveConfig, solver: Any, folder: Path, limits: SolverConfig,
-        measure: Callable[[], float] | None,
+        measure: Callable[[], cfr.Evaluation] | None,
     ) -> None:
         self.config, self.solver, self.folder, self.limits, self.measure = config, solver, folder, limits, measure
         if config.resume is not None:
@@ -258,9 +283,13 @@ class Run:
         open_folder(config, folder)
         self.full = False  # a sampler's table has reached its limit
         began = time.perf_counter()
-        self.nash_conv = math.nan if measure is None else measure()
+        self.found: cfr.Evaluation | cfr.Progress | None = None if measure is None else measure()
         # A slice ends with a NashConv: it must not take more than a small part of the time.
         self.slice = max(1.0, 10 * (time.perf_counter() - began))
+
+    @property
+    def nash_conv(self) -> float:
+        return math.nan if self.found is None else self.found.nash_conv
 
     @property
     def iterations(self) -> int:
@@ -273,7 +302,7 @@ class Run:
         with interrupts() as interrupted, Display(limits, self.nash_conv, self.iterations) as display:
             while True:
                 elapsed = time.perf_counter() - began
-                display.show(self.iterations, elapsed, self.nash_conv)
+                display.show(self.iterations, elapsed, self.found)
                 stopped_by = self.reason(elapsed, interrupted())
                 if stopped_by or time.perf_counter() - saved >= self.config.solver.checkpoint:
                     self.solver.save(self.folder / CHECKPOINT)
@@ -299,7 +328,7 @@ class Run:
         seconds = self.slice if limits.seconds is None else min(self.slice, limits.seconds - elapsed)
         more = None if limits.iterations is None else limits.iterations - self.iterations
         if isinstance(self.solver, cfr.Solver):
-            self.nash_conv = self.solver.run(more, seconds, limits.target).nash_conv
+            self.found = self.solver.run(more, seconds, limits.target)
             return
         try:
             self.solver.run(iterations=more, seconds=seconds)
@@ -307,7 +336,7 @@ class Run:
             log("\nthe table of information sets has reached its limit, solver.memory; stopping here")
             self.full = True
         if self.measure is not None:
-            self.nash_conv = self.measure()
+            self.found = self.measure()
 
 
 def checkpoint_file(resume: str) -> Path:
@@ -392,7 +421,7 @@ def interrupts() -> Iterator[Callable[[], bool]]:
 
 
 class Display:
-    """A bar on a terminal, a line every few seconds elsewhere. Both say NashConv, never another quantity."""
+    """A bar on a terminal, a line every few seconds elsewhere: NashConv and the value for player 0."""
 
     def __init__(self, limits: SolverConfig, nash_conv: float, iterations: int) -> None:
         self.limits, self.first, self.start = limits, nash_conv, iterations
@@ -407,8 +436,11 @@ class Display:
     def __exit__(self, *_: Any) -> None:
         self.bar.close()
 
-    def show(self, iterations: int, elapsed: float, nash_conv: float) -> None:
-        text = f"iteration {iterations:,}" + ("" if math.isnan(nash_conv) else f", NashConv {nash_conv:.3g}")
+    def show(self, iterations: int, elapsed: float, found: cfr.Evaluation | cfr.Progress | None) -> None:
+        text, nash_conv = f"iteration {iterations:,}", math.nan
+        if found is not None:
+            nash_conv = found.nash_conv
+            text += f", NashConv {nash_conv:.3g}, value {found.values[0]:.6f}"
         if self.terminal:
             self.bar.n = round(100 * self.share(iterations, elapsed, nash_conv), 1)
             self.bar.set_postfix_str(text)

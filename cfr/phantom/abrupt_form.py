@@ -174,9 +174,13 @@ class AbruptForm(PhantomForm):
         reaches: Sequence[np.ndarray],
         instantaneous: np.ndarray,
         regrets: np.ndarray,
+        mass: np.ndarray | None = None,
     ) -> None:
-        """Counterfactual regrets of the player's behaviour against the opponent's ``reaches``."""
+        """Counterfactual regrets of the player's behaviour against the opponent's ``reaches``; ``mass`` float64[N] gets
+        the opponent's part of the probability of every node."""
         worth = self._masses(player, reaches[1 - player], instantaneous)
+        if mass is not None:
+            mass[:] = worth[:-1]
         self._backward(
             self.graphs[player], abrupt_sweeps.add_regrets, behaviours[player], worth, instantaneous, regrets
         )

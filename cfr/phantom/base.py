@@ -9,6 +9,7 @@ import numpy as np
 
 from cfr.best_response import Evaluation
 from cfr.errors import PolicyMismatchError, UnsupportedGameError
+from cfr.mixture import as_behaviour
 from cfr.phantom.policy import MergedPolicy
 from cfr.policy import TabularPolicy
 from cfr.sweeps import behaviour_of
@@ -72,8 +73,10 @@ class PhantomForm:
         reaches: Sequence[np.ndarray],
         instantaneous: np.ndarray,
         regrets: np.ndarray,
+        mass: np.ndarray | None = None,
     ) -> None:
-        """Counterfactual regrets of the player's behaviour against the opponent's ``reaches``."""
+        """Counterfactual regrets of the player's behaviour against the opponent's ``reaches``; ``mass`` float64[N] gets
+        the opponent's part of the probability of every node."""
         raise NotImplementedError
 
     def normalise(self, player: int, weights: np.ndarray) -> np.ndarray:
@@ -89,6 +92,13 @@ class PhantomForm:
     def evaluate(self, behaviours: Sequence[np.ndarray]) -> Evaluation:
         """Values and best-response values of both players."""
         raise NotImplementedError
+
+    def evaluate_policies(self, policy0: Any, policy1: Any = None) -> Evaluation:
+        """Values and best-response values when player 0 follows ``policy0`` and player 1 ``policy1`` (unset: the same
+        policy). Each is anything that ``cfr.as_behaviour`` takes: a policy, a function of observations, a behaviour, or
+        a ``cfr.Mixture`` of these."""
+        pair = policy0, policy0 if policy1 is None else policy1
+        return self.evaluate([as_behaviour(self, player, policy) for player, policy in enumerate(pair)])
 
     # -- policies -------------------------------------------------------------------------------------------
     def policy(self, behaviours: Sequence[np.ndarray]) -> MergedPolicy:

@@ -59,10 +59,11 @@ class ClassicalForm(PhantomForm):
         scratch = np.empty(graph.num_nodes)
         masses.reaches(graph.first, graph.collide, graph.place, behaviour, scratch, reach)
 
-    def masses(self, player: int, opponent_reach: np.ndarray) -> np.ndarray:
-        """float64[N]: the opponent's part of the probability of every node of ``player``."""
+    def masses(self, player: int, opponent_reach: np.ndarray, result: np.ndarray | None = None) -> np.ndarray:
+        """float64[N]: the opponent's part of the probability of every node of ``player``, in ``result`` when given."""
         own, other = self.graphs[player], self.graphs[1 - player]
-        result = np.empty(own.num_nodes)
+        if result is None:
+            result = np.empty(own.num_nodes)
         masses.masses(
             own.own_start, own.own_nodes, other.other_start, other.other_sequences, opponent_reach, result
         )
@@ -75,10 +76,12 @@ class ClassicalForm(PhantomForm):
         reaches: Sequence[np.ndarray],
         instantaneous: np.ndarray,
         regrets: np.ndarray,
+        mass: np.ndarray | None = None,
     ) -> None:
-        """Counterfactual regrets of the player's behaviour against the opponent's ``reaches``."""
+        """Counterfactual regrets of the player's behaviour against the opponent's ``reaches``; ``mass`` float64[N] gets
+        the opponent's part of the probability of every node."""
         graph = self.graphs[player]
-        mass = self.masses(player, reaches[1 - player])
+        mass = self.masses(player, reaches[1 - player], mass)
         scratch = np.empty(graph.num_nodes)
         masses.add_regrets(
             graph.first, graph.collide, graph.place, mass, behaviours[player], scratch, instantaneous, regrets

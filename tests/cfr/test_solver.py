@@ -8,6 +8,7 @@ import pytest
 from cfr_cases import dark_hex_tree, openspiel_tree
 
 import cfr
+from cfr.form import SUMS
 from cfr.regret import RULES
 from cfr.storage import load_arrays, save_arrays
 
@@ -29,10 +30,13 @@ GAMES = {
 @pytest.mark.parametrize("name", RULES)
 def test_approaches_the_known_value(name, game):
     tree, value, reached = GAMES[game]
-    solver = cfr.make_solver(name, tree())
+    # The usual numbers of mirror descent are for payoffs of about 1; Leduc's reach 13.
+    options = {"temperature": 1.0, "learning_rate": 1.0} if (name, game) == ("mmd", "leduc") else {}
+    solver = cfr.make_solver(name, tree(), **options)
     last = solver.run(iterations=1000)
     assert last.iteration == solver.iteration == 1000 and last.stopped_by == "iterations"
-    assert 0.0 <= last.nash_conv + 1e-12 and last.nash_conv < reached
+    # Annealed mirror descent is as far as its temperature, which falls with the square root of the iterations.
+    assert 0.0 <= last.nash_conv + 1e-12 and last.nash_conv < reached * (8 if name == "mmd" else 1)
     assert abs(last.values[0] - value) <= last.nash_conv + 1e-9  # each side's best response bounds the value
     assert cfr.nash_conv(solver.tree, solver.average_policy()) == last.nash_conv == solver.nash_conv()
 
@@ -68,8 +72,16 @@ def test_better_rules_are_better():
 
 def test_names_and_arguments():
     tree = dark_hex_tree(2, 2, "abrupt")
-    with pytest.raises(ValueError, match="cfr, cfr_plus, linear_cfr, dcfr, pcfr_plus"):
+    with pytest.raises(ValueError, match="cfr, cfr_plus, linear_cfr, dcfr, pcfr_plus, mmd"):
         cfr.make_solver("cfr++", tree)
+    with pytest.raises(ValueError, match="uniform, linear, quadratic, last"):
+        cfr.make_solver("cfr", tree, average="mean")
+    with pytest.raises(ValueError, match="cfr_plus has no such option; it has average, alpha, beta, predictive"):
+        cfr.make_solver("cfr_plus", tree, temperature=1.0)
+    with pytest.raises(ValueError, match="temperature=-1.0.*at least 0"):
+        cfr.make_solver("mmd", tree, temperature=-1.0)
+    with pytest.raises(ValueError, match="leave it out for mmd"):
+        cfr.make_solver("mmd", tree, sums="histories")
     with pytest.raises(ValueError, match="sequences, histories"):
         cfr.make_solver("cfr", tree, sums="fast")
     with pytest.raises(ValueError, match="keep_histories=True"):
@@ -108,7 +120,7 @@ def test_progress_is_reported_with_exact_figures():
 
     last = solver.run(iterations=200, progress=progress)
     iterations = [now.iteration for now in seen]
-    assert iterations[:10] == list(range(1, 11)) and iterations[-1] == 200 and len(seen) < 100
+    assert iterations == [1, 3, 6, 10, 15, 21, 28, 36, 45, 55, 66, 78, 91, 105, 120, 136, 153, 171, 190, 200]
     assert seen[-1] == last and all(now.stopped_by is None for now in seen[:-1])
     assert all(a.seconds <= b.seconds for a, b in zip(seen, seen[1:], strict=False))
 
@@ -144,8 +156,7 @@ def assert_same(a, b):
             assert x.tobytes() == y.tobytes(), name
 
 
-@pytest.mark.parametrize("sums", ["sequences", "histories"])
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name, sums", [(n, s) for n in RULES for s in SUMS if (n, s) != ("mmd", "histories")])
 def test_resumed_run_is_bitwise_equal(name, sums, tmp_path):
     tree = dark_hex_tree(2, 2, "abrupt", keep_histories=True)
     straight = cfr.make_solver(name, tree, sums=sums)
