@@ -22,7 +22,7 @@ import numpy as np
 
 from agents.agent import Agent, observe
 from envs.core import Game, State
-from envs.games.hex_board import BOARD, COLOR_OF_0, COLOUR_NAMES, cell_name
+from envs.games.hex_board import BOARD, COLOR_OF_0, cell_name
 from envs.render import ansi, rgb_array
 
 __all__ = ["Outcome", "Table", "Terminal", "heard", "seat_names"]
@@ -156,7 +156,10 @@ class Table:
             raise ValueError(f"{len(self.agents)} agents for {self.game.num_players} players; give one a player")
         parameters = self.game.explicit_parameters()
         self.rows, self.cols = parameters["rows"], parameters["cols"]
-        self.hex_board = self.game.picture(self.state).kind == "hex"
+        picture = self.game.picture(self.state)
+        self.hex_board = picture.kind == "hex"
+        self.placing = self.hex_board or self.game.phantom_placement  # a move is a cell
+        self.piece = "mark" if picture.pieces == "mark" else "stone"
         self.names = seat_names(self.game)
         self.resigned: list[int] = []
         self.people = [player for player, agent in enumerate(self.agents) if agent is None]
@@ -250,7 +253,7 @@ class Table:
                 f"{self._cell(action)} holds {self._a_stone(1 - player)}, which you now know of. Your turn is over."
             )
         elif not self.game.perfect_information:
-            self.terminal.say(f"Your stone is on {self._cell(action)}.")
+            self.terminal.say(f"Your {self.piece} is on {self._cell(action)}.")
         else:
             self.terminal.say(f"{self._name(player)} plays {self._move_text(before, self.state, action, player)}.")
         if self.curtained:
@@ -293,14 +296,15 @@ class Table:
             return None
         if self.state.legal_actions_mask(player)[action]:
             return action
-        if not self.hex_board:
+        if not self.placing:
             self.terminal.say(f"{text} is not possible now; choose another move.")
             return None
         if action >= self.rows * self.cols:
             self.terminal.say("swap is offered once, as the answer to the first stone; not now. Name a cell.")
             return None
         colour = self.game.picture(self.state, player).owners[action]
-        known = "your own stone" if colour == self._colour(player) else f"{self._a_stone(1 - player)} that you know of"
+        own = colour == self._colour(player)
+        known = f"your own {self.piece}" if own else f"{self._a_stone(1 - player)} that you know of"
         self.terminal.say(f"{self._cell(action)} holds {known}; choose another cell.")
         return None
 
@@ -464,7 +468,11 @@ class Table:
         elif self.names == ("first", "second"):
             lines.append("first moves first.")
         else:
-            lines.append(f"{', then '.join(self.names).capitalize()}: {self.names[0]} moves first.")
+            order = ", then ".join(_in_text(name) for name in self.names)
+            lines.append(f"{order[0].upper()}{order[1:]}: {_in_text(self.names[0])} moves first.")
+        if "line" in self.game.explicit_parameters():
+            line = self.game.explicit_parameters()["line"]
+            lines.append(f"A line of {line} in a row, column or diagonal wins; a full board without one is a draw.")
         if self.game.explicit_parameters().get("rex"):
             lines.append("Rex: whoever joins his own sides loses.")
         if not self.game.perfect_information:
@@ -472,28 +480,28 @@ class Table:
                 "you move again" if self.game.explicit_parameters()["version"] == "classical" else "your turn is over"
             )
             lines.append(
-                "You see your own stones and those you have run into. If you choose a cell that holds a "
-                f"hidden stone, you find it and {after}."
+                f"You see your own {self.piece}s and those you have run into. If you choose a cell that holds a "
+                f"hidden {self.piece}, you find it and {after}."
             )
         if len(self.people) == 1:
-            others = [
-                f"{self.names[player]} is {agent.name}" for player, agent in enumerate(self.agents) if agent is not None
-            ]
-            lines.append(f"You are {self.names[self.people[0]]}; {', '.join(others)}.")
+            names = [_in_text(name) for name in self.names]
+            seats = zip(names, self.agents, strict=True)
+            others = [f"{name} is {agent.name}" for name, agent in seats if agent is not None]
+            lines.append(f"You are {names[self.people[0]]}; {', '.join(others)}.")
         return "\n".join([*lines, f"Type a {self._what()} such as {self._example()}, or help.", ""])
 
     def _what(self) -> str:
-        return "cell" if self.hex_board else "move"
+        return "cell" if self.placing else "move"
 
     def _example(self) -> str:
         """A move to type: the first legal one, as it is written."""
-        if self.hex_board or self.state.is_terminal():
+        if self.placing or self.state.is_terminal():
             return "a1"
         return self.state.action_to_string(self.state.current_player(), self.state.legal_actions()[0])
 
     def _help(self) -> str:
         last = cell_name(self.rows * self.cols - 1, self.cols)
-        if self.hex_board or self.game.name == "renju3":
+        if self.placing or self.game.name == "renju3":
             rows = [(f"a1 to {last}", "play on that cell: column letter, then row number")]
         elif self.game.name == "docking":
             rows = [(self._example(), "move the ship on the first square to the second one")]
@@ -524,7 +532,7 @@ class Table:
 
     def _move_text(self, before: State, state: State, action: int, player: int) -> str:
         """What ``player``'s action did, between the two positions."""
-        if not self.hex_board:
+        if not self.placing:
             return before.action_to_string(player, action)
         if action >= self.rows * self.cols:
             if self.game.explicit_parameters()["swap"] == "sides":
@@ -553,7 +561,7 @@ class Table:
 
     def _replays(self) -> tuple[str, ...]:
         """Whose view of the game can be replayed: everybody's, where they differ from the board."""
-        return self.names if self.hex_board else ()
+        return self.names if self.placing else ()
 
     def _help_afterwards(self) -> str:
         rows = [("replay", "step through the game, all stones shown")]
@@ -567,7 +575,8 @@ class Table:
         return "\n".join(f"  {name:<14} {text}" for name, text in rows)
 
     def _a_stone(self, player: int, state: State | None = None) -> str:
-        return f"a {self._name(player, state).lower()} stone"
+        name = self._name(player, state)
+        return f"an {name}" if self.piece == "mark" else f"a {name.lower()} stone"
 
 
 def heard(state: State, player: int) -> str:
@@ -579,7 +588,7 @@ def heard(state: State, player: int) -> str:
     game: Any = state.game
     if game.perfect_information or (player == 0 and not state.history()):
         return ""
-    name = COLOUR_NAMES[1 - player].capitalize()
+    name = game.names[1 - player]
     if game.info == "silent":
         return f"{name} has moved."
     told = []
@@ -590,8 +599,14 @@ def heard(state: State, player: int) -> str:
     if game.info == "numturns":
         return f"{name} has acted {_times(len(told))}."
     collisions, placed = sum(told), len(told) - sum(told)
-    stone = "placed a stone" if placed else "placed no stone"
-    return f"{name}'s collisions since your last turn: {collisions}. {name} has {stone}."
+    piece = "mark" if game.pieces == "mark" else "stone"
+    placing = f"{name} has placed {'a' if placed else 'no'} {piece}."
+    return f"{name}'s collisions since your last turn: {collisions}. {placing}"
+
+
+def _in_text(name: str) -> str:
+    """The name of a side within a sentence: red, X."""
+    return name if len(name) > 1 else name.upper()
 
 
 def _times(count: int) -> str:

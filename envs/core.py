@@ -273,13 +273,8 @@ class State:
             or not 0 <= action < mask.size
             or not mask[action]
         ):
-            legal = np.flatnonzero(mask).tolist()
-            known = isinstance(action, (int, np.integer)) and 0 <= action < mask.size
-            named = f" ({self.action_to_string(player, int(action))})" if known else ""
-            raise IllegalActionError(
-                f"{self.game.spec()}: action {action!r}{named} of player {player} is illegal; "
-                f"legal actions are {legal}; choose one of state.legal_actions()"
-            )
+            advice = "choose one of state.legal_actions()"
+            raise IllegalActionError(illegal_text(self, action, f"player {player}", advice))
         self.game.kernels.apply(self.game.params, self.row, int(action))
         self._history.append((player, int(action)))
 
@@ -425,6 +420,16 @@ class State:
         if not isinstance(player, (int, np.integer)) or not 0 <= player < self.game.num_players:
             raise ValueError(f"player {player!r} does not exist; players are 0 to {self.game.num_players - 1}")
         return int(player)
+
+
+def illegal_text(state: State, action: Any, who: str, advice: str, where: str = "") -> str:
+    """What every face says of an illegal action: its name in this position, whose it was, what is legal, the fix."""
+    known = isinstance(action, (int, np.integer)) and 0 <= action < state.num_distinct_actions()
+    named = f" ({state.action_to_string(state.current_player(), int(action))})" if known else ""
+    return (
+        f"{state.game.spec()}{where}: action {action!r}{named} of {who} is illegal; "
+        f"legal actions are {state.legal_actions()}; {advice}"
+    )
 
 
 def game_names() -> list[str]:

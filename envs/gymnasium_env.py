@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
 
-from envs.core import Game, IllegalActionError, State, make
+from envs.core import Game, IllegalActionError, State, illegal_text, make
 from envs.observation import observe
 from envs.spaces import observation_kind, observation_space, render_mode_checked
 from envs.stepping import ILLEGAL, look, take
@@ -205,12 +205,7 @@ class SingleAgentEnv(gymnasium.Env):
         return number
 
     def _illegal_text(self, who: str, action: int) -> str:
-        legal = np.flatnonzero(self._mask).tolist()
-        name = f" ({self.game.action_to_string(0, action)})" if 0 <= action < self._actions else ""
-        return (
-            f"{self.game.spec()}: action {action}{name} of {who} is illegal; legal actions are {legal}; choose one "
-            "whose action_mask is 1"
-        )
+        return illegal_text(self.position(), action, who, "choose one whose action_mask is 1")
 
     def __getstate__(self) -> dict[str, Any]:
         kept = self.__dict__.copy()

@@ -35,7 +35,7 @@ PREFIX = "darkgames_"
 # OpenSpiel fills in the default of every parameter and cannot hold None: these stand for "unset".
 UNSET_NUMBER, UNSET_TEXT = -1, "unset"
 
-_VERSIONS = {"classical": "cdh", "abrupt": "adh"}
+_VERSIONS = {"classical": "cdh", "abrupt": "adh"}  # of its dark_hex
 _OBSERVATIONS = {"silent": "reveal-nothing", "numturns": "reveal-numturns"}
 
 
@@ -56,7 +56,8 @@ def native_game(game: Game) -> pyspiel.Game:
     ``dark_hex``: classical/abrupt is its ``gameversion`` cdh/adh, silent/numturns its ``obstype``
     reveal-nothing/reveal-numturns. ``announce`` has a counterpart in the classical version only, namely
     reveal-numturns: of the opponent's actions in a turn all but the last are collisions, so at a decision their
-    number tells everything. ``hex``: swap=pieces on square boards, or swap=off. Boards of one row or one column
+    number tells everything. ``phantom_ttt`` on 3x3 with lines of 3: the same, its ``gameversion`` has our names.
+    ``hex``: swap=pieces on square boards, or swap=off. Of Hex and Dark Hex, boards of one row or one column
     have no counterpart: OpenSpiel overlooks a stone that touches both sides of its colour. Raises ValueError for
     a game without a counterpart.
     """
@@ -65,17 +66,19 @@ def native_game(game: Game) -> pyspiel.Game:
     narrow = 1 in sizes.values()
     if game.name == "hex" and not narrow and not values["rex"] and values["swap"] != "sides":
         return pyspiel.load_game("hex", {**sizes, "swap": values["swap"] == "pieces"})
-    if game.name == "dark_hex" and not narrow:
-        info = values["info"]
-        if info == "announce" and values["version"] == "classical":
+    if game.phantom_placement:
+        info, version = values["info"], values["version"]
+        if info == "announce" and version == "classical":
             info = "numturns"
-        if info in _OBSERVATIONS:
-            version, observation = _VERSIONS[values["version"]], _OBSERVATIONS[info]
-            return pyspiel.load_game("dark_hex", {**sizes, "gameversion": version, "obstype": observation})
+        observation = _OBSERVATIONS.get(info)
+        if game.name == "dark_hex" and not narrow and observation:
+            return pyspiel.load_game("dark_hex", {**sizes, "gameversion": _VERSIONS[version], "obstype": observation})
+        if game.name == "phantom_ttt" and (values["rows"], values["cols"], values["line"]) == (3, 3, 3) and observation:
+            return pyspiel.load_game("phantom_ttt", {"gameversion": version, "obstype": observation})
     raise ValueError(
-        f"OpenSpiel has no game with the rules of {game.spec()}; it has hex "
-        "(rex=false, swap=pieces or off) and dark_hex (info=silent or numturns, with version=classical also "
-        "announce), both with at least 2 rows and 2 columns"
+        f"OpenSpiel has no game with the rules of {game.spec()}; it has hex (rex=false, swap=pieces or off) and "
+        "dark_hex, both with at least 2 rows and 2 columns, and phantom_ttt with rows=3, cols=3, line=3 (both: "
+        "info=silent or numturns, with version=classical also announce)"
     )
 
 

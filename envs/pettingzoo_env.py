@@ -17,7 +17,7 @@ from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 from pettingzoo.utils.env_logger import EnvLogger
 
-from envs.core import Game, IllegalActionError, State, make
+from envs.core import Game, IllegalActionError, State, illegal_text, make
 from envs.spaces import observation_kind, observation_space, render_mode_checked, vector_space
 from envs.stepping import ILLEGAL, look, take
 
@@ -212,13 +212,7 @@ class RawAecEnv(AECEnv):
         )
 
     def _illegal_text(self, agent: str, action: int) -> str:
-        player = self._seats[agent]
-        legal = np.flatnonzero(self._mask).tolist()
-        name = f" ({self.game.action_to_string(player, action)})" if 0 <= action < self._actions else ""
-        return (
-            f"{self.game.spec()}: action {action}{name} of {agent} is illegal; legal actions are {legal}; choose one "
-            "whose action_mask is 1"
-        )
+        return illegal_text(self.position(), action, agent, "choose one whose action_mask is 1")
 
     def _refuse(self, agent: str, action: int) -> None:
         raise IllegalActionError(self._illegal_text(agent, action))

@@ -14,7 +14,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numba import types
 
-from envs.core import Game, IllegalActionError, State, make
+from envs.core import Game, IllegalActionError, State, illegal_text, make
 from envs.kernels import (
     PARAMS,
     TABLE,
@@ -364,14 +364,10 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return np.ascontiguousarray(array, dtype=np.int64)
 
     def _refuse(self, lane: int, actions: np.ndarray) -> None:
-        player, action = int(self._player[lane]), int(actions[lane])
-        legal = np.flatnonzero(self._masks[lane]).tolist()
-        known = 0 <= action < self._masks.shape[1]
-        named = f" ({self.game.action_to_string(player, action)})" if known else ""
-        raise IllegalActionError(
-            f"{self.game.spec()}, lane {lane}: action {action}{named} of player {player} is illegal; legal "
-            f"actions are {legal}; choose by action_mask[{lane}]. No lane has been stepped."
-        )
+        state = State(self.game, self._rows[lane].copy(), [])
+        advice = f"choose by action_mask[{lane}]. No lane has been stepped."
+        who = f"player {int(self._player[lane])}"
+        raise IllegalActionError(illegal_text(state, int(actions[lane]), who, advice, f", lane {lane}"))
 
     def _add_final(self, info: dict[str, Any], terminated: np.ndarray, rewards: np.ndarray, ended: int) -> None:
         finished = terminated.copy()

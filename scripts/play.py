@@ -1,4 +1,4 @@
-"""Play one of the games at the terminal: hex, dark_hex, tac_tix, docking or renju3 (three seats).
+"""Play one of the games at the terminal: hex, dark_hex, phantom_ttt, tac_tix, docking or renju3.
 
     python scripts/play.py                                              you are red on 3x3 Dark Hex, against uniform
     python scripts/play.py game.rows=5 game.cols=5 seat=blue

@@ -333,6 +333,42 @@ def test_an_illegal_action_ends_the_gymnasium_game(game):
 
 
 @over(PLAYED_GAMES)
+def test_every_face_names_an_illegal_action_alike(game):
+    actions = random_game(game, np.random.default_rng(12))[:-1][:9]
+    state = game.new_initial_state()
+    state.apply_actions(actions)
+    mover, legal = state.current_player(), state.legal_actions()
+    illegal = [action for action in range(game.num_distinct_actions()) if action not in legal]
+    # The one whose name depends most on the position, if any: Docking's landing squares.
+    own = [action for action in illegal if state.action_to_string(action) != game.action_to_string(mover, action)]
+    action = (own or illegal)[0]
+    said = [f"action {action} ({state.action_to_string(action)}) of", f"is illegal; legal actions are {legal}; choose"]
+    texts = []
+    with pytest.raises(IllegalActionError) as refused:
+        state.apply_action(action)
+    texts.append(str(refused.value))
+    raw = aec(game, RawAecEnv)
+    raw.reset()
+    vector = VectorEnv(game, 2)
+    vector.reset()
+    for earlier in actions:
+        raw.step(earlier)
+        vector.step(np.full(2, earlier))
+    for face, taken in ((raw, action), (vector, np.full(2, action))):
+        with pytest.raises(IllegalActionError) as refused:
+            face.step(taken)
+        texts.append(str(refused.value))
+    single = scripted(game, actions, mover)
+    single.reset(seed=0)
+    for player, earlier in state.full_history():
+        if player == mover:
+            single.step(earlier)
+    texts.append(single.step(action)[-1]["illegal_action"])
+    for text in texts:
+        assert all(part in text for part in said), text
+
+
+@over(PLAYED_GAMES)
 def test_an_illegal_action_changes_no_lane(game):
     env = VectorEnv(game, 4, seed=0)
     batch, _ = env.reset()

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import envs
 from envs.games.docking import STEPS, displacement
 from envs.perft import perft
+from envs.vector_env import VectorEnv
 
 D1 = """
 8 W W B . B B . .
@@ -266,6 +267,18 @@ def test_d13_self_crash():
     before = state.row.copy()
     state.legal_actions()
     assert np.array_equal(state.row, before)
+
+
+def test_environments_name_an_illegal_move_by_its_squares():
+    state = start(D13, self_crash="illegal")
+    action = state.game.string_to_action("d4-e5")
+    batch = VectorEnv(state.game, 1)
+    batch.reset()
+    batch.set_state({**batch.get_state(), "rows": state.row[None]})
+    with pytest.raises(envs.IllegalActionError, match=rf"lane 0: action {action} \(d4-e5\) of player 0 is illegal"):
+        batch.step(np.array([action]))
+    with pytest.raises(envs.IllegalActionError, match=rf"action {action} \(d4-e5\) of player 0 is illegal"):
+        state.apply_action(action)
 
 
 def test_d14_crash_by_displacement():

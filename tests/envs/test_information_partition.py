@@ -5,9 +5,9 @@ import pytest
 import envs
 
 
-def differing(rows, cols, version, info):
+def differing(name, rows, cols, version, info):
     """Counts of distinct keys, strings, tensors and triples of them, over both players and all positions."""
-    game = envs.make("dark_hex", rows=rows, cols=cols, version=version, info=info)
+    game = envs.make(name, rows=rows, cols=cols, version=version, info=info)
     keys, strings, tensors, triples = set(), set(), set(), set()
     stack = [game.new_initial_state()]
     while stack:
@@ -27,5 +27,6 @@ def differing(rows, cols, version, info):
 @pytest.mark.parametrize("version", ["classical", "abrupt"])
 @pytest.mark.parametrize("info", ["silent", "numturns", "announce"])
 @pytest.mark.parametrize("rows, cols", [(1, 2), (2, 1), (2, 2), (1, 4), pytest.param(2, 3, marks=pytest.mark.slow)])
-def test_encodings_determine_each_other(rows, cols, version, info):
-    assert len(set(differing(rows, cols, version, info))) == 1
+@pytest.mark.parametrize("name", ["dark_hex", "phantom_ttt"])
+def test_encodings_determine_each_other(name, rows, cols, version, info):
+    assert len(set(differing(name, rows, cols, version, info))) == 1

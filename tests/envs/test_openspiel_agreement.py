@@ -1,4 +1,4 @@
-"""Step-by-step agreement with OpenSpiel's own C++ games ``hex`` and ``dark_hex``.
+"""Step-by-step agreement with OpenSpiel's own C++ games ``hex``, ``dark_hex`` and ``phantom_ttt``.
 
 Compared at every position of many random games and of whole small trees: player to move, legal actions, end and
 returns, and what the players know. OpenSpiel encodes a player's information as a tensor, we as a key and as another
@@ -75,21 +75,29 @@ def pick(rng, legal, bold):
     return legal[min(int(rng.geometric(0.6)) - 1, len(legal) - 1)]
 
 
-def dark_games(rows, cols, version, info, games, seed=0):
-    game = envs.make("dark_hex", rows=rows, cols=cols, version=version, info=info)
+def phantom_games(game, games, seed=0, strings=False):
+    """Random games; ``strings``: OpenSpiel's strings must say the same as well. Returns the results that occurred."""
     native = native_game(game)
     assert native.max_game_length() == game.max_game_length()
     assert native.num_distinct_actions() == game.num_distinct_actions()
     rng = np.random.default_rng(seed)
     partitions = [Partition(), Partition()]
+    results = set()
     for number in range(games):
         ours, theirs = game.new_initial_state(), native.new_initial_state()
         while same_position(ours, theirs):
             mover = ours.current_player()
-            partitions[mover].add(*encodings(ours, theirs, mover))
+            text = (theirs.information_state_string(mover).encode(),) if strings else ()
+            partitions[mover].add(*encodings(ours, theirs, mover), *text)
             action = pick(rng, ours.legal_actions(), bold=number % 2)
             ours.apply_action(action)
             theirs.apply_action(action)
+        results.add(ours.returns()[0])
+    return results
+
+
+def dark_games(rows, cols, version, info, games, seed=0):
+    phantom_games(envs.make("dark_hex", rows=rows, cols=cols, version=version, info=info), games, seed)
 
 
 @pytest.mark.parametrize("rows, cols", DARK_SIZES)
@@ -103,6 +111,13 @@ def test_dark_hex_random_games(rows, cols, version, info):
 @pytest.mark.parametrize("version, info", VARIANTS)
 def test_dark_hex_many_random_games(rows, cols, version, info):
     dark_games(rows, cols, version, info, games=1500, seed=1)
+
+
+@pytest.mark.parametrize("games", [250, pytest.param(4000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("version, info", VARIANTS)
+def test_phantom_ttt_random_games(version, info, games):
+    game = envs.make("phantom_ttt", version=version, info=info)
+    assert phantom_games(game, games, seed=2, strings=True) == {1.0, 0.0, -1.0}
 
 
 # Histories, terminal histories, terminal histories won by player 0, information sets of the two players
@@ -242,6 +257,9 @@ def test_games_without_a_counterpart():
         envs.make("dark_hex", version="abrupt", info="announce"),
         envs.make("dark_hex", rows=1, cols=3, info="silent"),
         envs.make("hex", rows=4, cols=1),
+        envs.make("phantom_ttt", version="abrupt"),
+        envs.make("phantom_ttt", line=2, info="silent"),
+        envs.make("phantom_ttt", rows=4, info="silent"),
     ):
         with pytest.raises(ValueError, match="OpenSpiel has no game with the rules of"):
             native_game(game)

@@ -19,6 +19,8 @@ SPECS = [
     "darkgames_dark_hex(rows=3,cols=2,info=numturns)",
     "darkgames_dark_hex(rows=4,cols=4,version=abrupt)",
     "darkgames_dark_hex(rows=1,cols=1)",
+    "darkgames_phantom_ttt",
+    "darkgames_phantom_ttt(rows=2,cols=4,line=2,version=abrupt,info=silent)",
     "darkgames_hex(rows=4)",
     "darkgames_hex(rows=3,cols=4,swap=sides)",
     "darkgames_hex(rows=3,rex=true,swap=off)",

@@ -23,8 +23,17 @@ def all_states(game):
 
 
 @pytest.mark.parametrize(("version", "info"), VARIANTS)
-def test_support_is_the_information_set(version, info):
-    game = envs.make("dark_hex", rows=2, cols=2, version=version, info=info)
+@pytest.mark.parametrize(
+    ("name", "board"),
+    [
+        ("dark_hex", {"rows": 2, "cols": 2}),
+        ("phantom_ttt", {"rows": 1, "cols": 3}),
+        pytest.param("phantom_ttt", {"rows": 2, "cols": 2}, marks=pytest.mark.slow),
+        pytest.param("phantom_ttt", {"rows": 1, "cols": 4, "line": 3}, marks=pytest.mark.slow),
+    ],
+)
+def test_support_is_the_information_set(name, board, version, info):
+    game = envs.make(name, **board, version=version, info=info)
     groups = defaultdict(set)
     example = {}
     for state in all_states(game):
@@ -44,9 +53,13 @@ def test_support_is_the_information_set(version, info):
 
 
 @pytest.mark.parametrize(("version", "info"), VARIANTS)
-@pytest.mark.parametrize(("rows", "cols"), [(3, 3), (2, 5), (6, 6), (11, 11)])
-def test_random_games(version, info, rows, cols):
-    game = envs.make("dark_hex", rows=rows, cols=cols, version=version, info=info)
+@pytest.mark.parametrize(
+    ("name", "rows", "cols"),
+    [("dark_hex", *size) for size in ((3, 3), (2, 5), (6, 6), (11, 11))]
+    + [("phantom_ttt", *size) for size in ((3, 3), (2, 3), (2, 5), (5, 6))],
+)
+def test_random_games(name, version, info, rows, cols):
+    game = envs.make(name, rows=rows, cols=cols, version=version, info=info)
     rng = np.random.default_rng(rows * 100 + cols)
     for _ in range(3):
         state = game.new_initial_state()

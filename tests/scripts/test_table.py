@@ -52,11 +52,13 @@ def random_people(seed, seen):
 
 
 VERSIONS = [(v, i) for v in ("classical", "abrupt") for i in ("announce", "numturns", "silent")]
+PHANTOM = pytest.mark.parametrize("name,sides", [("dark_hex", ("Red", "Blue")), ("phantom_ttt", ("X", "O"))])
 
 
+@PHANTOM
 @pytest.mark.parametrize("version,info", VERSIONS)
-def test_nothing_of_the_board_between_curtain_and_lift(version, info):
-    game = envs.make("dark_hex", rows=3, version=version, info=info)
+def test_nothing_of_the_board_between_curtain_and_lift(name, sides, version, info):
+    game = envs.make(name, rows=3, version=version, info=info)
     for seed in range(20):
         seen = []
         table, outcome, text = play(game, [None, None], answer=random_people(seed, seen))
@@ -68,22 +70,23 @@ def test_nothing_of_the_board_between_curtain_and_lift(version, info):
         movers = [player for player, _ in table.state.full_history()]
         owners = [movers[0], *(b for a, b in zip(movers, movers[1:], strict=False) if a != b)]
         for owner, turn in zip(owners, turns, strict=True):
-            name = ("Red", "Blue")[owner]
             covered, lifted, _ = turn.partition("lift it. \n")
-            assert covered + lifted == f"{CURTAIN} {name}, press Enter to lift it. \n"
+            assert covered + lifted == f"{CURTAIN} {sides[owner]}, press Enter to lift it. \n"
 
 
+@PHANTOM
 @pytest.mark.parametrize("version,info", VERSIONS)
-def test_a_player_s_screen_is_made_of_his_information_alone(version, info):
+def test_a_player_s_screen_is_made_of_his_information_alone(name, sides, version, info):
     """Whenever somebody is asked, every stone and every cell on his screen is one he knows of."""
-    game = envs.make("dark_hex", rows=3, version=version, info=info)
+    game = envs.make(name, rows=3, version=version, info=info)
+    prompts = tuple(f"{side.lower()}> " for side in sides)
     for seed in range(20):
         seen = []
         _, _, text = play(game, [None, None], answer=random_people(seed, seen))
         for prompt, length, state in seen:
-            if not prompt.startswith(("red> ", "blue> ")):
+            if prompt not in prompts:
                 continue
-            player = ("red> ", "blue> ").index(prompt)
+            player = prompts.index(prompt)
             assert state.current_player() == player
             screen = text[:length].rsplit(CLEAR, 1)[-1]
             known = {game.action_to_string(0, cell) for cell, colour in enumerate(game.view(state, player))
@@ -93,7 +96,7 @@ def test_a_player_s_screen_is_made_of_his_information_alone(version, info):
             view = game.view(state, player)
             board = screen.rsplit("a b c\n", 1)[1].splitlines()[:3]
             drawn = [symbol for line in board for symbol in line.split()[1:]]
-            assert drawn == ["?" if colour is None else "RB"[colour] for colour in view]
+            assert drawn == ["?" if colour is None else game.symbols[colour] for colour in view]
 
 
 @pytest.mark.parametrize("info,words", [
@@ -111,6 +114,16 @@ def test_what_is_told_on_lifting(info, words):
     assert told.startswith(words + "\n")
     if info != "announce":
         assert "collision" not in told
+
+
+def test_marks_are_called_by_their_names():
+    game = envs.make("phantom_ttt")
+    _, outcome, text = play(game, [None, None], ["", "", "b2", "", "", "b2", "a1", "", "", "a2", "", "", "quit"])
+    assert "X, then O: X moves first.\nA line of 3 in a row, column or diagonal wins" in text
+    assert "You see your own marks and those you have run into." in text
+    assert "b2 holds an X, which you now know of. You move again." in text
+    assert "O's collisions since your last turn: 1. O has placed a mark." in text
+    assert "Your mark is on a1." in text and outcome.reason == "left"
 
 
 def test_nothing_is_told_before_anything_happened():
