@@ -10,12 +10,13 @@ import numpy as np
 
 from cfr.phantom.abrupt_chains import Chains, chain_of_arrangement, chain_of_word, find_chains, prefix_chain
 from cfr.phantom.abrupt_graph import Graph
+from cfr.phantom.abrupt_lanes import LANES
 from cfr.phantom.abrupt_patterns import COLLIDED, Meeting, Pattern, Sizes, stones_of
 from cfr.phantom.abrupt_pool import Pool
 from cfr.phantom.abrupt_words import Orders, meetings
 
 # Columns of ``Level.senders``, ``Level.sums``, ``Level.groups``, ``Level.kinds`` and ``Level.pairs``.
-SENDER_PARENT, SENDER_COLLIDED, SENDER_ORDERS, SENDER_WORDS, SENDER_SUMS = range(5)
+SENDER_PARENT, SENDER_COLLIDED, SENDER_ORDERS, SENDER_WORDS, SENDER_PARTS, SENDER_STOP, SENDER_SUMS = range(7)
 SUM_FIRST, SUM_CHAINS, SUM_STARTS, SUM_LABELS = range(4)
 GROUP_CHAINS, GROUP_STARTS, GROUP_LISTS, GROUP_KINDS = range(4)
 KIND_CHAINS, KIND_PREFIX, KIND_STARTS, KIND_LISTS, KIND_WORD_CHAINS, KIND_MEETINGS, KIND_MET, KIND_PAIRS = range(8)
@@ -27,7 +28,8 @@ class Level:
     """How the masses of a player's ``blocks`` after t turns are summed: int64 rows, which refer to ranges of the next
     table and to arrays of ``Tables``.
 
-    * ``senders``: the opponent's patterns, with the block whose sequences end in them (-1: no action yet).
+    * ``senders``: the opponent's patterns, with the block whose sequences end in them (-1: no action yet); his orders
+      are summed in parts of LANES, those listed at SENDER_PARTS..SENDER_STOP-1.
     * ``sums``: per sender, his reaches summed over labels, once for every list of chain sizes that he meets; where they
       are written. All together are ``sums_size`` numbers.
     * ``groups``: per own block, its lists of chain sizes; ``group_starts`` int64[blocks + 1].
@@ -63,6 +65,7 @@ class Tables:
         self.small, self.met = Pool(np.uint32), Pool(np.uint32)
         self._chains: dict[tuple[int, Sizes], Chains] = {}
         self._meetings: dict[tuple[int, int, int, bool], tuple[int, int]] = {}
+        self._parts: dict[tuple[int, int, bool], tuple[int, int]] = {}
 
     def chains(self, f: int, sizes: Sizes) -> Chains:
         if (f, sizes) not in self._chains:
@@ -100,6 +103,17 @@ class Tables:
     def own_orders(self, player: int, full: bool) -> tuple[Orders, ...]:
         return (self.drawn if full else self.orders)[player]
 
+    def parts(self, player: int, stones: int, full: bool) -> tuple[int, int]:
+        """Where the list of parts of LANES orders starts and stops; ``full``: of those with orders that can be a
+        player's on a full board."""
+        key = player, stones, full
+        if key not in self._parts:
+            draws = np.isin(self.orders[player][stones].stones, self.own_orders(player, full)[stones].sets)
+            parts = np.unique(np.flatnonzero(draws) // LANES)
+            start = self.small.add(("parts", *key), parts)
+            self._parts[key] = start, start + parts.size
+        return self._parts[key]
+
     def meetings(self, player: int, own: int, other: int, full: bool) -> tuple[int, int]:
         """Where the starts of the meetings of a player's sets of stones are, and the meetings: three numbers each.
         ``full``: of the sets that can be his on a full board."""
@@ -114,10 +128,11 @@ Senders = dict[Pattern, dict[Sizes, int]]  # where the sums of a sender's list o
 
 
 def _build_senders(
-    tables: Tables, orders: tuple[Orders, ...], graph: Graph, senders: Senders
+    tables: Tables, graph: Graph, senders: Senders, full: bool
 ) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]], list[int], int]:
     """Rows of senders and sums, the costs, and the number of all sums; fills in where they start."""
     block_of = {pattern: block for block, pattern in enumerate(graph.patterns)}
+    orders = tables.orders[graph.player]
     rows: list[tuple[int, ...]] = []
     sums: list[tuple[int, ...]] = []
     costs: list[int] = []
@@ -127,16 +142,18 @@ def _build_senders(
         f = tables.n - s
         parent = block_of[pattern[:-1]] if pattern else -1
         collided = bool(pattern) and pattern[-1] == COLLIDED
-        rows.append((parent, int(collided), orders[s].count, math.perm(f, len(pattern) - s), len(sums)))
+        start, stop = tables.parts(graph.player, s, full)
+        words = math.perm(f, len(pattern) - s)
+        rows.append((parent, int(collided), orders[s].count, words, start, stop, len(sums)))
         cost = 0
         for sizes in starts:
             chains = tables.chains(f, sizes)
             starts[sizes] = size
             sums.append((size, chains.count, *tables.labels_of_chains(f, sizes)))
             size += orders[s].count * chains.count
-            cost += orders[s].count * (chains.labels.size + 4 * chains.count)
+            cost += (stop - start) * LANES * (chains.labels.size + 4 * chains.count)
         costs.append(cost)
-    rows.append((0, 0, 0, 0, len(sums)))
+    rows.append((0, 0, 0, 0, 0, 0, len(sums)))
     return rows, sums, costs, size
 
 
@@ -151,7 +168,7 @@ def build_level(
 ) -> Level:
     """``patterns``: those of the player's ``blocks``; ``other``: the opponent's graph; ``meetings_of_level``: in which
     ``player`` is to move; ``full``: in which the board is full, so that nobody is."""
-    own_orders, other_orders = tables.own_orders(player, full), tables.orders[1 - player]
+    own_orders = tables.own_orders(player, full)
     kinds_of: dict[Pattern, dict[Sizes, dict[int, list[Meeting]]]] = {}
     senders: Senders = {}
     for meeting in meetings_of_level:
@@ -159,7 +176,7 @@ def build_level(
         groups = kinds_of.setdefault(meeting.patterns[player], {})
         groups.setdefault(meeting.sizes[player], {}).setdefault(stones_of(others), []).append(meeting)
         senders.setdefault(others, {})[meeting.sizes[1 - player]] = -1
-    sender_rows, sum_rows, sender_costs, sums_size = _build_senders(tables, other_orders, other, senders)
+    sender_rows, sum_rows, sender_costs, sums_size = _build_senders(tables, other, senders, full)
     group_rows: list[tuple[int, ...]] = []
     kind_rows: list[tuple[int, ...]] = []
     pair_rows: list[tuple[int, ...]] = []

@@ -42,6 +42,8 @@ from cfr.phantom.abrupt_levels import (
     SENDER_COLLIDED,
     SENDER_ORDERS,
     SENDER_PARENT,
+    SENDER_PARTS,
+    SENDER_STOP,
     SENDER_SUMS,
     SENDER_WORDS,
     SUM_CHAINS,
@@ -104,7 +106,8 @@ def sum_labels(start, stop, senders, sums, blocks, places, placed, tables, reach
             most = max(most, sums[k, SUM_CHAINS])
         lanes = np.empty(words * LANES)
         total = np.empty(most * LANES)
-        for first in range(0, orders, LANES):
+        for part in range(senders[j, SENDER_PARTS], senders[j, SENDER_STOP]):
+            first = LANES * np.int64(tables[part])
             size = min(LANES, orders - first)
             for v in range(size):
                 for label in range(words):
