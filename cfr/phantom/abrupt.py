@@ -12,7 +12,8 @@ therefore run over
 
     pairs of patterns  x  pairs of orders without a common cell
 
-with reaches summed over labels beforehand (a number per order and chain) and masses spread over labels afterwards.
+with reaches summed over labels beforehand (a number per order and chain) and masses spread over labels afterwards. The
+same sums over full boards give the drawn masses (``cfr.phantom.abrupt_draws``).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from cfr.phantom.abrupt_draws import Draws, build_draws
 from cfr.phantom.abrupt_graph import Graph, build_graph
 from cfr.phantom.abrupt_levels import Level, Tables, build_level
 from cfr.phantom.abrupt_patterns import disjoint_sizes, drawn_sets, drawn_sizes, fewest_stones, meetings_by_level
-from cfr.phantom.abrupt_words import most_stones, number_orders
+from cfr.phantom.abrupt_words import most_stones, number_orders, some_orders
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -46,16 +47,16 @@ class Abrupt:
 
     @property
     def nbytes(self) -> int:
-        parts = [*self.graphs, self.tables, self.met, *(draws for draws in self.draws if draws is not None)]
-        return sum(part.nbytes for part in parts)
+        drawn = sum(draws.nbytes for draws in self.draws if draws is not None)
+        return sum(graph.nbytes for graph in self.graphs) + drawn + self.tables.nbytes + self.met.nbytes
 
 
 def build_abrupt(n: int, wins: np.ndarray) -> Abrupt:
     """Everything that does not depend on policies. ``n``: cells of the board; ``wins`` bool[2, 2**n]: the stones (bit
     mask) of each player that win."""
-    orders, drawn = (
-        (tuple(number_orders(n, s, no[0]) for s in range(n + 1)), tuple(number_orders(n, s, no[1]) for s in range(n + 1)))
-        for no in (wins, ~drawn_sets(wins))
+    orders = tuple(tuple(number_orders(n, s, wins[p]) for s in range(n + 1)) for p in (0, 1))
+    drawn = tuple(
+        tuple(some_orders(some, draws) for some in own) for own, draws in zip(orders, drawn_sets(wins), strict=True)
     )
 
     meetings = list(meetings_by_level(disjoint_sizes(n, wins)))

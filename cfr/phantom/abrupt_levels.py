@@ -52,7 +52,7 @@ class Level:
     block_costs: np.ndarray
 
 
-PlayersOrders = tuple[tuple[Orders, ...], tuple[Orders, ...]]  # by player and number of stones
+PlayersOrders = tuple[tuple[Orders, ...], ...]  # by player and number of stones
 
 
 class Tables:

@@ -69,7 +69,8 @@ def predict_size(n: int, wins: np.ndarray, limit: int = 1 << 40) -> AbruptSize:
     kinds: set[tuple[int | str, ...]] = set()
     tables, largest_sums = 0, 0
     possible, drawn = drawn_sizes(n, wins), np.bitwise_count(np.flatnonzero(drawn_sets(wins)[0]))
-    most_ends, before = 0, []
+    most_ends = 0
+    before: list[Meeting] = []
     for number, level in enumerate(itertools.chain(meetings_by_level(disjoint_sizes(n, wins)), [[]])):
         player, turns = number % 2, number // 2
         for pattern, fewest in fewest_stones(level, player).items():

@@ -10,7 +10,6 @@ from cfr.best_response import reach_of
 from cfr.phantom import ClassicalForm, MergedPolicy
 
 
-
 def silent(rows, cols, version="classical"):
     return envs.make("dark_hex", rows=rows, cols=cols, version=version, info="silent")
 
@@ -175,6 +174,10 @@ def test_policies_are_kept(tmp_path):
         policy.probabilities(silent(2, 3).new_initial_state())
     with pytest.raises(KeyError, match="never decides"):
         form.find(0, np.array([0, 0], dtype=np.int32))
+    drawn = ClassicalForm(ttt(1, 3, 3))
+    assert drawn.find(0, np.array([0, 3], dtype=np.int32))[0].tolist() == [2]
+    with pytest.raises(KeyError, match="never decides"):
+        drawn.find(1, np.array([1, 2], dtype=np.int32))  # both have placed all they can: the board is full
     (tmp_path / "policy.npz").write_bytes((tmp_path / "policy.npz").read_bytes()[:-100])
     with pytest.raises(cfr.StoredFileError, match="policy.npz"):
         MergedPolicy.load(tmp_path / "policy", form)
@@ -198,9 +201,9 @@ def test_3x3():
     assert cfr.make_solver("pcfr_plus", form).run(target_nash_conv=1e-3).iteration <= 30
 
 
-def test_the_cache_gives_the_same_graphs(tmp_path, monkeypatch):
+@pytest.mark.parametrize("game", [silent(2, 3), ttt(2, 3, 3)], ids=envs.Game.spec)
+def test_the_cache_gives_the_same_graphs(game, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    game = silent(2, 3)
     built, read = (cfr.phantom_form(game) for _ in range(2))
     assert built.origin.startswith("built") and read.origin.startswith("read")
     assert read.evaluate(read.uniform()) == built.evaluate(built.uniform())
@@ -230,4 +233,5 @@ def test_boards_that_do_not_fit_are_refused():
     with pytest.raises(cfr.TreeTooLargeError, match="limit is 1.0 MiB"):
         ClassicalForm(silent(3, 3), memory_limit=2**20)
     assert cfr.prefers_phantom(silent(3, 3)) and cfr.prefers_phantom(silent(3, 3, "abrupt"))
+    assert cfr.prefers_phantom(ttt(3, 3, 3)) and cfr.prefers_phantom(ttt(3, 3, 3, "abrupt"))
     assert not cfr.prefers_phantom(silent(2, 3)) and not cfr.prefers_phantom(envs.make("hex", rows=3))
