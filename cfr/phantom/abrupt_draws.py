@@ -10,24 +10,17 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from functools import partial
 
 import numpy as np
 
-from cfr.phantom.abrupt_graph import (
-    ARRANGEMENTS,
-    COLUMNS,
-    COUNT,
-    FIRST_NODE,
-    SETS,
-    WORDS,
-    Graph,
-)
+from cfr.phantom.abrupt_graph import ARRANGEMENTS, COLUMNS, COUNT, FIRST_NODE, SETS, WORDS, Graph
 from cfr.phantom.abrupt_levels import Level, Tables, build_level
 from cfr.phantom.abrupt_patterns import COLLIDED, PLACED, Meeting, Pattern, stones_of
 from cfr.phantom.abrupt_pool import Pool
 from cfr.phantom.abrupt_words import Orders
 
-# Columns of ``Draws.after``: as from ``cfr.phantom.abrupt_sweeps``'s arrivals, of both outcomes of an action.
+# Columns of ``Draws.after``: where the numbers of ends start (-1: there are none) and the first end, by outcome.
 HIT_AT, HIT_FIRST, PUT_AT, PUT_FIRST = range(4)
 
 
@@ -37,9 +30,8 @@ class Draws:
 
     ``blocks`` int64[E, COLUMNS]: as in ``Graph``, of orders that draw on a full board; FIRST_NODE counts the ends of
     a level, and place i is end i. ``levels``: how the ends after turn t + 1 are summed, None where there are none.
-    ``after`` int64[B, 4]: for a block of the graph, where the ends that its actions lead to are: start in ``numbers``
-    (-1: none) and first end, after a collision and after a placement. ``numbers`` int32: the end at a place, -1 at
-    places with orders that do not draw. ``most``: ends of a level.
+    ``after`` int64[B, 4]: for a block of the graph, where the ends are that its collisions and placements lead to.
+    ``numbers`` int32: the end at a place, -1 at places with orders that do not draw. ``most``: ends of a level.
     """
 
     blocks: np.ndarray
@@ -55,10 +47,11 @@ class Draws:
 
     @property
     def nbytes(self) -> int:
-        return self.numbers.nbytes + 8 * self.most
+        return self.numbers.nbytes
 
 
 def _numbers(orders: Orders, drawn: Orders, words: int) -> np.ndarray:
+    """For every place of ``orders``, its number among those of the orders that draw, or -1."""
     draws = np.isin(orders.stones, drawn.sets)
     return np.where(draws[:, None], np.cumsum(draws)[:, None] * words - words + np.arange(words), -1).ravel()
 
@@ -82,7 +75,7 @@ def build_draws(
             x = len(pattern) - s
             orders, drawn = tables.orders[player][s], tables.drawn[player][s]
             words = math.perm(graph.n - s, x)
-            ends[pattern] = numbers.add((s, x), _numbers(orders, drawn, words)), first
+            ends[pattern] = numbers.offset((s, x), partial(_numbers, orders, drawn, words)), first
             row = [0] * COLUMNS
             row[FIRST_NODE], row[COUNT] = first, drawn.count * words
             row[SETS], row[ARRANGEMENTS], row[WORDS] = drawn.sets.size, math.factorial(s), words

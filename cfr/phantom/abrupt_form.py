@@ -17,6 +17,7 @@ from cfr.keys import KeyTable
 from cfr.memory import available_memory, format_bytes
 from cfr.phantom import abrupt_masses, abrupt_sweeps
 from cfr.phantom.abrupt import build_abrupt
+from cfr.phantom.abrupt_draws import Draws
 from cfr.phantom.abrupt_graph import COUNT, FIRST_SEQUENCE, WIDTH, Graph
 from cfr.phantom.abrupt_levels import Level
 from cfr.phantom.abrupt_size import MOST_CELLS, predict_size
@@ -61,8 +62,8 @@ class AbruptForm(PhantomForm):
 
     @property
     def nbytes(self) -> int:
-        firsts = sum(first.nbytes for first in self._first)
-        return self._abrupt.nbytes + self._sums.nbytes + self._nodes.nbytes + firsts
+        scratch = self._sums, self._nodes, self._ends, self._identity
+        return self._abrupt.nbytes + sum(array.nbytes for array in (*self._first, *scratch))
 
     def first_sequence(self, player: int) -> np.ndarray:
         """int64[N + 1]: node i owns the sequences ``first[i]:first[i + 1]``."""
@@ -113,20 +114,18 @@ class AbruptForm(PhantomForm):
             self._sum_level(player, level, own.blocks, own.numbers, opponent_reach, mass, correction)
         draws = self._abrupt.draws[player]
         if draws is not None:
-            for turns, drawn in enumerate(draws.levels):
-                if drawn is not None:
-                    self._sum_level(
-                        player, drawn, draws.blocks, self._identity, opponent_reach, self._ends, correction
-                    )
-                    self._per_block(
-                        own,
-                        own.levels[turns],
-                        lambda start, stop: abrupt_sweeps.add_draws(
-                            start, stop, own.blocks, own.places, draws.numbers, own.placed, draws.after, self._ends,
-                            correction,
-                        ),
-                    )  # fmt: skip
+            self._add_draws(player, draws, opponent_reach, correction)
         return mass
+
+    def _add_draws(self, player: int, draws: Draws, opponent_reach: np.ndarray, correction: np.ndarray) -> None:
+        own = self.graphs[player]
+        form = own.blocks, own.places, draws.numbers, own.placed, draws.after
+        for blocks, level in zip(own.levels, draws.levels, strict=True):
+            if level is not None:
+                self._sum_level(player, level, draws.blocks, self._identity, opponent_reach, self._ends, correction)
+                self._per_block(
+                    own, blocks, lambda start, stop: abrupt_sweeps.add_draws(start, stop, *form, self._ends, correction)
+                )
 
     def _sum_level(
         self,

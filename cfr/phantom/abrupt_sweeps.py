@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from numba import types
 
+from cfr.phantom.abrupt_draws import HIT_AT, HIT_FIRST, PUT_AT, PUT_FIRST
 from cfr.phantom.abrupt_graph import (
     AFTER_PLACEMENT,
     COUNT,
@@ -87,8 +88,8 @@ def add_draws(start, stop, blocks, places, numbers, placed, after, ends, correct
     ``cfr.phantom.abrupt_draws.Draws``."""
     nowhere = ends.size - 1
     for block in range(start, stop):
-        hit_at, hit_first = after[block, 0], after[block, 1]
-        put_at, put_first = after[block, 2], after[block, 3]
+        hit_at, hit_first = after[block, HIT_AT], after[block, HIT_FIRST]
+        put_at, put_first = after[block, PUT_AT], after[block, PUT_FIRST]
         if hit_at < 0 and put_at < 0:
             continue
         width, s = blocks[block, WIDTH], blocks[block, FIRST_SEQUENCE]
