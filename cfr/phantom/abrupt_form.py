@@ -17,12 +17,15 @@ from cfr.keys import KeyTable
 from cfr.memory import available_memory, format_bytes
 from cfr.phantom import abrupt_masses, abrupt_sweeps
 from cfr.phantom.abrupt import build_abrupt
+from cfr.phantom.abrupt_draws import Draws
 from cfr.phantom.abrupt_graph import COUNT, FIRST_SEQUENCE, WIDTH, Graph
 from cfr.phantom.abrupt_levels import Level
 from cfr.phantom.abrupt_size import MOST_CELLS, predict_size
 from cfr.phantom.base import BATCH, PhantomForm, PolicyFunction, asked, never_decides, table_probabilities
 from cfr.phantom.observations import observations
 from cfr.policy import TabularPolicy
+
+COUNTED_CELLS = 10
 
 
 def _payoff(worth: np.ndarray) -> float:
@@ -52,12 +55,15 @@ class AbruptForm(PhantomForm):
         self._threads = threads or os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(self._threads)
         self._nodes = np.empty(max(graph.num_nodes for graph in self.graphs) + 1)
-        self._sums = np.empty(max(level.sums_size for levels in self._abrupt.levels for level in levels))
+        self._sums = np.empty(max(level.sums_size for level in self._abrupt.all_levels))
+        draws = [draws for draws in self._abrupt.draws if draws is not None]
+        self._ends = np.zeros(max((part.most for part in draws), default=0) + 1)
+        self._identity = np.arange(max((part.largest for part in draws), default=0), dtype=np.int32)
 
     @property
     def nbytes(self) -> int:
-        firsts = sum(first.nbytes for first in self._first)
-        return self._abrupt.nbytes + self._sums.nbytes + self._nodes.nbytes + firsts
+        scratch = self._sums, self._nodes, self._ends, self._identity
+        return self._abrupt.nbytes + sum(array.nbytes for array in (*self._first, *scratch))
 
     def first_sequence(self, player: int) -> np.ndarray:
         """int64[N + 1]: node i owns the sequences ``first[i]:first[i + 1]``."""
@@ -89,37 +95,51 @@ class AbruptForm(PhantomForm):
             )
 
     def masses(
-        self, player: int, opponent_reach: np.ndarray, collided: np.ndarray | None = None
+        self, player: int, opponent_reach: np.ndarray, correction: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The opponent's part of the probability of every node of ``player`` (float64[N]), and of every action's
-        running into one of his stones (float64[S], written to ``collided`` when given)."""
-        if collided is None:
-            collided = np.empty(self.graphs[player].num_sequences)
-        mass = self._masses(player, opponent_reach, collided)
-        return mass[:-1].copy(), collided
+        """The opponent's part of the probability of every node of ``player`` (float64[N]), and what completes the
+        payoffs of actions (``cfr.phantom.abrupt_sweeps``; float64[S], written to ``correction`` when given)."""
+        if correction is None:
+            correction = np.empty(self.graphs[player].num_sequences)
+        mass = self._masses(player, opponent_reach, correction)
+        return mass[:-1].copy(), correction
 
-    def _masses(self, player: int, opponent_reach: np.ndarray, collided: np.ndarray) -> np.ndarray:
+    def _masses(self, player: int, opponent_reach: np.ndarray, correction: np.ndarray) -> np.ndarray:
         """Scratch float64[N + 1], the masses and a last 0."""
-        own, other = self.graphs[player], self.graphs[1 - player]
+        own = self.graphs[player]
         mass = self._nodes[: own.num_nodes + 1]
         mass[-1] = 0.0
-        collided[0] = 0.0
-        tables, met = self._abrupt.tables, self._abrupt.met
+        correction[0] = 0.0
         for level in self._abrupt.levels[player]:
-            self._masses_of_level(level, own, other, tables, met, opponent_reach, mass, collided)
+            self._sum_level(player, level, own.blocks, own.numbers, opponent_reach, mass, correction)
+        draws = self._abrupt.draws[player]
+        if draws is not None:
+            self._add_draws(player, draws, opponent_reach, correction)
         return mass
 
-    def _masses_of_level(
+    def _add_draws(self, player: int, draws: Draws, opponent_reach: np.ndarray, correction: np.ndarray) -> None:
+        own = self.graphs[player]
+        form = own.blocks, own.places, draws.numbers, own.placed, draws.after
+        for blocks, level in zip(own.levels, draws.levels, strict=True):
+            if level is not None:
+                self._sum_level(player, level, draws.blocks, self._identity, opponent_reach, self._ends, correction)
+                self._per_block(
+                    own, blocks, lambda start, stop: abrupt_sweeps.add_draws(start, stop, *form, self._ends, correction)
+                )
+
+    def _sum_level(
         self,
+        player: int,
         level: Level,
-        own: Graph,
-        other: Graph,
-        tables: np.ndarray,
-        met: np.ndarray,
+        blocks: np.ndarray,
+        numbers: np.ndarray,
         opponent_reach: np.ndarray,
         mass: np.ndarray,
-        collided: np.ndarray,
+        correction: np.ndarray,
     ) -> None:
+        """Masses of the level's blocks, which are nodes or, without actions, ends."""
+        own, other = self.graphs[player], self.graphs[1 - player]
+        tables, met = self._abrupt.tables, self._abrupt.met
         self._share(
             level.sender_costs,
             lambda start, stop: abrupt_masses.sum_labels(
@@ -132,7 +152,7 @@ class AbruptForm(PhantomForm):
             level.block_costs,
             lambda start, stop: abrupt_masses.masses(
                 first, first + start, first + stop, level.group_starts, level.groups, level.kinds, level.pairs,
-                own.blocks, own.numbers, tables, met, self._sums, mass, collided,
+                blocks, numbers, own.placed, tables, met, self._sums, mass, correction,
             ),
         )  # fmt: skip
 
@@ -166,11 +186,11 @@ class AbruptForm(PhantomForm):
 
     def best_response(self, player: int, opponent_reach: np.ndarray) -> tuple[float, np.ndarray]:
         """The best payoff against the opponent's reach, and a deterministic behaviour that attains it."""
-        collided = np.empty(self.graphs[player].num_sequences)
-        worth = self._masses(player, opponent_reach, collided)
-        behaviour = np.empty(collided.size)
+        correction = np.empty(self.graphs[player].num_sequences)
+        worth = self._masses(player, opponent_reach, correction)
+        behaviour = np.empty(correction.size)
         behaviour[0] = 1.0
-        self._backward(self.graphs[player], abrupt_sweeps.best_response, collided, behaviour, worth)
+        self._backward(self.graphs[player], abrupt_sweeps.best_response, correction, behaviour, worth)
         return _payoff(worth), behaviour
 
     def evaluate(self, behaviours: Sequence[np.ndarray]) -> Evaluation:
@@ -179,11 +199,11 @@ class AbruptForm(PhantomForm):
         for player in (0, 1):
             reach = np.empty(self.graphs[1 - player].num_sequences)
             self.realise(1 - player, behaviours[1 - player], reach)
-            collided = np.empty(self.graphs[player].num_sequences)
-            worth = self._masses(player, reach, collided)
+            correction = np.empty(self.graphs[player].num_sequences)
+            worth = self._masses(player, reach, correction)
             del reach
             best = worth.copy()
-            self._backward(self.graphs[player], abrupt_sweeps.values, collided, behaviours[player], worth, best)
+            self._backward(self.graphs[player], abrupt_sweeps.values, correction, behaviours[player], worth, best)
             values[player], best_values[player] = _payoff(worth), _payoff(best)
         return Evaluation(tuple(values), tuple(best_values))
 
@@ -239,10 +259,11 @@ def _check_size(game: Any, memory_limit: int | None) -> None:
     limit = available_memory() // 2 if memory_limit is None else memory_limit
     needed = float("inf")
     if game.cells <= MOST_CELLS:
-        size = predict_size(game.cells, game.win_table(), limit)
+        # Counting everything takes seconds for as many cells; beyond, it stops when the limit is passed.
+        size = predict_size(game.cells, game.win_table(), 1 << 60 if game.cells <= COUNTED_CELLS else limit)
         needed = float(size.table_bytes + 8 * sum(size.nodes)) if size.complete else float("inf")
     if needed > limit:
-        text = f"about {format_bytes(math.log10(needed))}" if math.isfinite(needed) else "more than that"
+        text = f"about {format_bytes(math.log10(needed))}" if math.isfinite(needed) else "far more memory than there is"
         raise TreeTooLargeError(
             f"the information states of {game.spec()} need {text}, the limit is {format_bytes(math.log10(limit))}; "
             'sample instead, cfr.make_sampler("external", game)',

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from cfr.phantom.abrupt_chains import Chains, chain_of_arrangement, chain_of_word, find_chains, prefix_chain
 from cfr.phantom.abrupt_graph import Graph
+from cfr.phantom.abrupt_lanes import LANES
 from cfr.phantom.abrupt_patterns import COLLIDED, Meeting, Pattern, Sizes, stones_of
 from cfr.phantom.abrupt_pool import Pool
 from cfr.phantom.abrupt_words import Orders, meetings
 
 # Columns of ``Level.senders``, ``Level.sums``, ``Level.groups``, ``Level.kinds`` and ``Level.pairs``.
-SENDER_PARENT, SENDER_COLLIDED, SENDER_ORDERS, SENDER_WORDS, SENDER_SUMS = range(5)
+SENDER_PARENT, SENDER_COLLIDED, SENDER_ORDERS, SENDER_WORDS, SENDER_PARTS, SENDER_STOP, SENDER_SUMS = range(7)
 SUM_FIRST, SUM_CHAINS, SUM_STARTS, SUM_LABELS = range(4)
 GROUP_CHAINS, GROUP_STARTS, GROUP_LISTS, GROUP_KINDS = range(4)
 KIND_CHAINS, KIND_PREFIX, KIND_STARTS, KIND_LISTS, KIND_WORD_CHAINS, KIND_MEETINGS, KIND_MET, KIND_PAIRS = range(8)
@@ -26,7 +28,8 @@ class Level:
     """How the masses of a player's ``blocks`` after t turns are summed: int64 rows, which refer to ranges of the next
     table and to arrays of ``Tables``.
 
-    * ``senders``: the opponent's patterns, with the block whose sequences end in them (-1: no action yet).
+    * ``senders``: the opponent's patterns, with the block whose sequences end in them (-1: no action yet); his orders
+      are summed in parts of LANES, those listed at SENDER_PARTS..SENDER_STOP-1.
     * ``sums``: per sender, his reaches summed over labels, once for every list of chain sizes that he meets; where they
       are written. All together are ``sums_size`` numbers.
     * ``groups``: per own block, its lists of chain sizes; ``group_starts`` int64[blocks + 1].
@@ -49,15 +52,20 @@ class Level:
     block_costs: np.ndarray
 
 
-class Tables:
-    """Chains and meetings of orders, each made once: ``small`` and ``met`` uint32."""
+PlayersOrders = tuple[tuple[Orders, ...], ...]  # by player and number of stones
 
-    def __init__(self, n: int, orders: tuple[tuple[Orders, ...], ...]) -> None:
+
+class Tables:
+    """Chains and meetings of orders, each made once: ``small`` and ``met`` uint32. ``drawn``: the orders that can be a
+    player's on a full board."""
+
+    def __init__(self, n: int, orders: PlayersOrders, drawn: PlayersOrders) -> None:
         self.n = n
-        self.orders = orders
+        self.orders, self.drawn = orders, drawn
         self.small, self.met = Pool(np.uint32), Pool(np.uint32)
         self._chains: dict[tuple[int, Sizes], Chains] = {}
-        self._meetings: dict[tuple[int, int, int], tuple[int, int]] = {}
+        self._meetings: dict[tuple[int, int, int, bool], tuple[int, int]] = {}
+        self._parts: dict[tuple[int, int, bool], tuple[int, int]] = {}
 
     def chains(self, f: int, sizes: Sizes) -> Chains:
         if (f, sizes) not in self._chains:
@@ -92,11 +100,26 @@ class Tables:
         key = "prefixes", f, sizes
         return self.small.offset(key, lambda: prefix_chain(self.chains(f, sizes), self.chains(f, sizes[:-1])))
 
-    def meetings(self, player: int, own: int, other: int) -> tuple[int, int]:
-        """Where the starts of the meetings of a player's sets of stones are, and the meetings: three numbers each."""
-        key = player, own, other
+    def own_orders(self, player: int, full: bool) -> tuple[Orders, ...]:
+        return (self.drawn if full else self.orders)[player]
+
+    def parts(self, player: int, stones: int, full: bool) -> tuple[int, int]:
+        """Where the list of parts of LANES orders starts and stops; ``full``: of those with orders that can be a
+        player's on a full board."""
+        key = player, stones, full
+        if key not in self._parts:
+            draws = np.isin(self.orders[player][stones].stones, self.own_orders(player, full)[stones].sets)
+            parts = np.unique(np.flatnonzero(draws) // LANES)
+            start = self.small.add(("parts", *key), parts)
+            self._parts[key] = start, start + parts.size
+        return self._parts[key]
+
+    def meetings(self, player: int, own: int, other: int, full: bool) -> tuple[int, int]:
+        """Where the starts of the meetings of a player's sets of stones are, and the meetings: three numbers each.
+        ``full``: of the sets that can be his on a full board."""
+        key = player, own, other, full
         if key not in self._meetings:
-            start, met = meetings(self.orders[player][own], self.orders[1 - player][other])
+            start, met = meetings(self.own_orders(player, full)[own], self.orders[1 - player][other])
             self._meetings[key] = self.small.add(("meetings", *key), start), self.met.add(key, met.ravel())
         return self._meetings[key]
 
@@ -105,10 +128,11 @@ Senders = dict[Pattern, dict[Sizes, int]]  # where the sums of a sender's list o
 
 
 def _build_senders(
-    tables: Tables, orders: tuple[Orders, ...], graph: Graph, senders: Senders
+    tables: Tables, graph: Graph, senders: Senders, full: bool
 ) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]], list[int], int]:
     """Rows of senders and sums, the costs, and the number of all sums; fills in where they start."""
     block_of = {pattern: block for block, pattern in enumerate(graph.patterns)}
+    orders = tables.orders[graph.player]
     rows: list[tuple[int, ...]] = []
     sums: list[tuple[int, ...]] = []
     costs: list[int] = []
@@ -118,41 +142,46 @@ def _build_senders(
         f = tables.n - s
         parent = block_of[pattern[:-1]] if pattern else -1
         collided = bool(pattern) and pattern[-1] == COLLIDED
-        rows.append((parent, int(collided), orders[s].count, math.perm(f, len(pattern) - s), len(sums)))
+        start, stop = tables.parts(graph.player, s, full)
+        words = math.perm(f, len(pattern) - s)
+        rows.append((parent, int(collided), orders[s].count, words, start, stop, len(sums)))
         cost = 0
         for sizes in starts:
             chains = tables.chains(f, sizes)
             starts[sizes] = size
             sums.append((size, chains.count, *tables.labels_of_chains(f, sizes)))
             size += orders[s].count * chains.count
-            cost += orders[s].count * (chains.labels.size + 4 * chains.count)
+            cost += (stop - start) * LANES * (chains.labels.size + 4 * chains.count)
         costs.append(cost)
-    rows.append((0, 0, 0, 0, len(sums)))
+    rows.append((0, 0, 0, 0, 0, 0, len(sums)))
     return rows, sums, costs, size
 
 
 def build_level(
-    player: int, turns: int, graphs: tuple[Graph, Graph], meetings_of_level: list[Meeting], tables: Tables
+    player: int,
+    blocks: range,
+    patterns: Sequence[Pattern],
+    other: Graph,
+    meetings_of_level: list[Meeting],
+    tables: Tables,
+    full: bool = False,
 ) -> Level:
-    """``meetings_of_level``: those in which ``player`` is to move after ``turns`` of his."""
-    own_orders, other_orders = tables.orders[player], tables.orders[1 - player]
+    """``patterns``: those of the player's ``blocks``; ``other``: the opponent's graph; ``meetings_of_level``: in which
+    ``player`` is to move; ``full``: in which the board is full, so that nobody is."""
+    own_orders = tables.own_orders(player, full)
     kinds_of: dict[Pattern, dict[Sizes, dict[int, list[Meeting]]]] = {}
     senders: Senders = {}
     for meeting in meetings_of_level:
-        other = meeting.patterns[1 - player]
+        others = meeting.patterns[1 - player]
         groups = kinds_of.setdefault(meeting.patterns[player], {})
-        groups.setdefault(meeting.sizes[player], {}).setdefault(stones_of(other), []).append(meeting)
-        senders.setdefault(other, {})[meeting.sizes[1 - player]] = -1
-    sender_rows, sum_rows, sender_costs, sums_size = _build_senders(
-        tables, other_orders, graphs[1 - player], senders
-    )
+        groups.setdefault(meeting.sizes[player], {}).setdefault(stones_of(others), []).append(meeting)
+        senders.setdefault(others, {})[meeting.sizes[1 - player]] = -1
+    sender_rows, sum_rows, sender_costs, sums_size = _build_senders(tables, other, senders, full)
     group_rows: list[tuple[int, ...]] = []
     kind_rows: list[tuple[int, ...]] = []
     pair_rows: list[tuple[int, ...]] = []
     group_starts, block_costs = [], []
-    blocks = graphs[player].levels[turns]
-    for block in blocks:
-        pattern = graphs[player].patterns[block]
+    for pattern in patterns:
         s = stones_of(pattern)
         f, count = tables.n - s, own_orders[s].count
         cost = 0
@@ -162,14 +191,14 @@ def build_level(
             group_rows.append((chains.count, *tables.chains_of_labels(f, sizes), len(kind_rows)))
             cost += count * chains.labels.size
             for stones, pairs in sorted(kinds.items()):
-                hidden = stones > len(sizes)
+                hidden = stones > len(sizes) and not full
                 seen = (*sizes, stones) if hidden else sizes
                 columns = [0, 0, 0, 0]
                 if hidden:
                     larger = tables.chains(f, seen)
                     columns = [larger.count, tables.prefixes(f, seen), *tables.chains_of_labels(f, seen)]
                     cost += count * larger.labels.size
-                start, met = tables.meetings(player, s, stones)
+                start, met = tables.meetings(player, s, stones, full)
                 kind_rows.append((*columns, tables.chains_of_words(f, stones, seen), start, met, len(pair_rows)))
                 for meeting in pairs:
                     other_sizes = meeting.sizes[1 - player]

@@ -1,7 +1,8 @@
 """Masses of the nodes of an abrupt game (``cfr.phantom.abrupt``), and of their collisions.
 
 The mass of a node is the opponent's part of its probability. For every action there is a second mass, one half step
-later: that in which it collides. Kernels take ranges of rows: they do not touch each other's results.
+later: that in which it collides; it enters the payoff of actions that can win (``cfr.phantom.abrupt_sweeps``). Kernels
+take ranges of rows: they do not touch each other's results.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ from cfr.phantom.abrupt_levels import (
     SENDER_COLLIDED,
     SENDER_ORDERS,
     SENDER_PARENT,
+    SENDER_PARTS,
+    SENDER_STOP,
     SENDER_SUMS,
     SENDER_WORDS,
     SUM_CHAINS,
@@ -48,7 +51,7 @@ from cfr.phantom.abrupt_levels import (
     SUM_LABELS,
     SUM_STARTS,
 )
-from cfr.phantom.abrupt_words import I32, I64
+from cfr.phantom.abrupt_words import I32, I64, WON
 from cfr.prefetch import prefetch
 from envs.kernels import F64, helper, kernel
 
@@ -103,7 +106,8 @@ def sum_labels(start, stop, senders, sums, blocks, places, placed, tables, reach
             most = max(most, sums[k, SUM_CHAINS])
         lanes = np.empty(words * LANES)
         total = np.empty(most * LANES)
-        for first in range(0, orders, LANES):
+        for part in range(senders[j, SENDER_PARTS], senders[j, SENDER_STOP]):
+            first = LANES * np.int64(tables[part])
             size = min(LANES, orders - first)
             for v in range(size):
                 for label in range(words):
@@ -121,13 +125,15 @@ def sum_labels(start, stop, senders, sums, blocks, places, placed, tables, reach
 _LEVEL = types.int64, types.int64, types.int64, I64, ROWS, ROWS, ROWS
 
 
-@kernel(types.void(*_LEVEL, ROWS, I32, U32, U32, F64, F64, F64))
+@kernel(types.void(*_LEVEL, ROWS, I32, I32, U32, U32, F64, F64, F64))
 def masses(
-    first_block, start, stop, group_starts, groups, kinds, pairs, blocks, numbers, tables, met, sums, mass, collided
+    first_block, start, stop, group_starts, groups, kinds, pairs, blocks, numbers, placed, tables, met, sums, mass,
+    correction,
 ):
-    """Masses of the nodes of the blocks start..stop-1, and of their actions when they collide.
+    """Masses of the nodes of the blocks start..stop-1, and from the masses in which their actions collide the
+    corrections of those that can win (0 for the others).
 
-    ``first_block``: the level's first block; ``sums``: what ``sum_labels`` wrote; ``mass`` float64[N], ``collided``
+    ``first_block``: the level's first block; ``sums``: what ``sum_labels`` wrote; ``mass`` float64[N], ``correction``
     float64[S] are written.
     """
     for block in range(start, stop):
@@ -191,5 +197,7 @@ def masses(
                         continue
                     mass[blocks[block, FIRST_NODE] + i] = here[label * LANES + v]
                     s = blocks[block, FIRST_SEQUENCE] + i * width
+                    to = blocks[block, AFTER_PLACEMENT] + (place + label) * width
                     for a in range(width):
-                        collided[s + a] = later[(label * width + a) * LANES + v]
+                        wins = placed[to + a] == WON
+                        correction[s + a] = -2.0 * later[(label * width + a) * LANES + v] if wins else 0.0

@@ -33,13 +33,18 @@ class Meeting:
             return Meeting((pattern, self.patterns[1]), (sizes, self.sizes[1]))
         return Meeting((self.patterns[0], pattern), (self.sizes[0], sizes))
 
-    def next_meetings(self, mover: int, can_meet: np.ndarray) -> list[Meeting]:
+    def after_placement(self, mover: int, possible: np.ndarray) -> list[Meeting]:
+        """The meeting after ``mover`` has placed a stone, when ``possible`` holds for the two numbers of stones."""
         stones = [stones_of(pattern) for pattern in self.patterns]
-        result = []
-        if can_meet[stones[0] + (mover == 0), stones[1] + (mover == 1)]:
-            result.append(self._with(mover, PLACED, self.sizes[mover]))
-        if stones[1 - mover] > len(self.sizes[mover]):  # one of them is not found yet
-            result.append(self._with(mover, COLLIDED, (*self.sizes[mover], stones[1 - mover])))
+        if not possible[stones[0] + (mover == 0), stones[1] + (mover == 1)]:
+            return []
+        return [self._with(mover, PLACED, self.sizes[mover])]
+
+    def next_meetings(self, mover: int, can_meet: np.ndarray) -> list[Meeting]:
+        result = self.after_placement(mover, can_meet)
+        stones = stones_of(self.patterns[1 - mover])
+        if stones > len(self.sizes[mover]):  # one of them is not found yet
+            result.append(self._with(mover, COLLIDED, (*self.sizes[mover], stones)))
         return result
 
 
@@ -58,6 +63,19 @@ def disjoint_sizes(n: int, wins: np.ndarray) -> np.ndarray:
     for a in range(n):
         for b in range(n - a):
             result[a, b] = any((sets[1][b] & stones == 0).any() for stones in sets[0][a])
+    return result
+
+
+def drawn_sets(wins: np.ndarray) -> np.ndarray:
+    """bool[2, 2**n]: the stones of each player that draw on a full board; ``wins`` bool[2, 2**n]."""
+    return ~wins & ~wins[::-1, ::-1]  # the set of all other cells has the complementary number
+
+
+def drawn_sizes(n: int, wins: np.ndarray) -> np.ndarray:
+    """bool[n + 2, n + 2]: whether a board full with a stones of player 0 and b of player 1 can be drawn."""
+    result = np.zeros((n + 2, n + 2), dtype=np.bool_)
+    sizes = np.bitwise_count(np.flatnonzero(drawn_sets(wins)[0])).astype(np.int64)
+    result[sizes, n - sizes] = True
     return result
 
 

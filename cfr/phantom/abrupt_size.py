@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 
 import numpy as np
 
 from cfr.phantom.abrupt_patterns import (
+    COLLIDED,
+    Meeting,
     Sizes,
     disjoint_sizes,
+    drawn_sets,
+    drawn_sizes,
     fewest_stones,
     meetings_by_level,
     sets_by_size,
@@ -40,6 +45,16 @@ def _chain_count(f: int, sizes: Sizes) -> int:
     return count
 
 
+def _sums_size(n: int, player: int, sets: list[np.ndarray], meetings: list[Meeting]) -> int:
+    """Numbers that the reaches of ``player`` are summed into; ``sets``: of his stones, by size."""
+    return sum(
+        sets[stones_of(pattern)].size
+        * math.factorial(stones_of(pattern))
+        * _chain_count(n - stones_of(pattern), sizes)
+        for pattern, sizes in {(meeting.patterns[player], meeting.sizes[player]) for meeting in meetings}
+    )
+
+
 def predict_size(n: int, wins: np.ndarray, limit: int = 1 << 40) -> AbruptSize:
     """Exact numbers of nodes and sequences; counting stops when more than ``limit`` bytes are certain.
 
@@ -51,9 +66,12 @@ def predict_size(n: int, wins: np.ndarray, limit: int = 1 << 40) -> AbruptSize:
     most = [most_stones(n, wins[1 - player]) for player in (0, 1)]
     cells = np.bitwise_count(np.arange(1 << n, dtype=np.uint32))
     nodes, sequences = [0, 0], [1, 1]
-    kinds: set[tuple[int, ...]] = set()
+    kinds: set[tuple[int | str, ...]] = set()
     tables, largest_sums = 0, 0
-    for number, level in enumerate(meetings_by_level(disjoint_sizes(n, wins))):
+    possible, drawn = drawn_sizes(n, wins), np.bitwise_count(np.flatnonzero(drawn_sets(wins)[0]))
+    most_ends = 0
+    before: list[Meeting] = []
+    for number, level in enumerate(itertools.chain(meetings_by_level(disjoint_sizes(n, wins)), [[]])):
         player, turns = number % 2, number // 2
         for pattern, fewest in fewest_stones(level, player).items():
             s = stones_of(pattern)
@@ -70,14 +88,20 @@ def predict_size(n: int, wins: np.ndarray, limit: int = 1 << 40) -> AbruptSize:
             if (player, s, x) not in kinds:
                 kinds.add((player, s, x))
                 tables += 4 * orders * math.perm(n - s, x + 1)
-        sums = {(meeting.patterns[1 - player], meeting.sizes[1 - player]) for meeting in level}
-        largest_sums = max(largest_sums, sum(
-            sets[1 - player][stones_of(pattern)].size
-            * math.factorial(stones_of(pattern))
-            * _chain_count(n - stones_of(pattern), sizes)
-            for pattern, sizes in sums
-        ))  # fmt: skip
-        size = tables + 8 * largest_sums + 8 * max(nodes)
+        largest_sums = max(largest_sums, _sums_size(n, 1 - player, sets[1 - player], level))
+        # Full boards after this action and the one before are ends of the player who acted before.
+        full = [ended for meeting in level for ended in meeting.after_placement(player, possible)]
+        largest_sums = max(largest_sums, _sums_size(n, player, sets[player], before + full))
+        ends = 0
+        for pattern in {meeting.patterns[1 - player] for meeting in before + full}:
+            s, x = stones_of(pattern), pattern.count(COLLIDED)
+            words = math.perm(n - s, x)
+            ends += int((drawn == (s if player else n - s)).sum()) * math.factorial(s) * words
+            if (1 - player, s, x, "ends") not in kinds:
+                kinds.add((1 - player, s, x, "ends"))
+                tables += 4 * sets[1 - player][s].size * math.factorial(s) * words
+        most_ends, before = max(most_ends, ends), full
+        size = tables + 8 * (largest_sums + max(nodes) + most_ends)
         if size > limit:
             return AbruptSize((nodes[0], nodes[1]), (sequences[0], sequences[1]), size, False)
     return AbruptSize((nodes[0], nodes[1]), (sequences[0], sequences[1]), size, True)

@@ -1,11 +1,13 @@
 """Reaches forward, values and best responses backward, on the blocks of an abrupt game (``cfr.phantom.abrupt``).
 
-Everything follows from the masses of nodes and of collisions (``cfr.phantom.abrupt_masses``), because the payoff is
-+1 or -1 and there are no draws: what is left of a node's mass is that in which the action places a stone; and what
-was placed or collided and does not arrive at the player's next node was won by the opponent in between. With
-``worth`` = payoff + mass of a node, an action that collides in H and places in Q has the payoff
+Everything follows from the masses of nodes, of collisions (``cfr.phantom.abrupt_masses``) and of draws
+(``cfr.phantom.abrupt_draws``), because the payoff of a game that is not drawn is +1 or -1. Take an action at a node of
+mass M that collides in H. If it cannot win, what does not arrive at the player's next node, after a collision or a
+placement, is lost or drawn. If it can, the placed mass M - H is won, and of H what does not arrive is lost or drawn.
+With ``worth`` = payoff + mass of a node, the payoff is
 
-    (worth of the node after the collision - H) + (worth of the node after the placement - Q, or +Q when it wins).
+    worth of the nodes that the action leads to + correction - M    (cannot win: correction = drawn mass)
+    worth of the nodes that the action leads to + correction + M    (can win: correction = drawn mass - 2 H).
 
 Kernels take ranges of blocks: blocks of one level do not touch each other's results.
 """
@@ -14,6 +16,7 @@ from __future__ import annotations
 
 from numba import types
 
+from cfr.phantom.abrupt_draws import HIT_AT, HIT_FIRST, PUT_AT, PUT_FIRST
 from cfr.phantom.abrupt_graph import (
     AFTER_PLACEMENT,
     COUNT,
@@ -74,15 +77,33 @@ def reaches(start, stop, blocks, places, numbers, placed, behaviour, node_reach,
 
 
 @helper
-def _payoff(here, collided, hit, put, won, worth):
-    """Payoff times mass of an action at a node of mass ``here``: what arrives at a node is worth what it is worth
-    there, the rest is lost."""
-    placed = here - collided
-    return worth[hit] - collided + worth[put] + (placed if won else -placed)
+def _payoff(here, correction, hit, put, won, worth):
+    """Payoff times mass of an action at a node of mass ``here``."""
+    return worth[hit] + worth[put] + correction + (here if won else -here)
+
+
+@kernel(types.void(*_GRAPH, ROWS, F64, F64))
+def add_draws(start, stop, blocks, places, numbers, placed, after, ends, correction):
+    """Add the masses of the ends (float64, the last is 0) that actions lead to. ``after`` and ``numbers``: of
+    ``cfr.phantom.abrupt_draws.Draws``."""
+    nowhere = ends.size - 1
+    for block in range(start, stop):
+        hit_at, hit_first = after[block, HIT_AT], after[block, HIT_FIRST]
+        put_at, put_first = after[block, PUT_AT], after[block, PUT_FIRST]
+        if hit_at < 0 and put_at < 0:
+            continue
+        width, s = blocks[block, WIDTH], blocks[block, FIRST_SEQUENCE]
+        places_at, placed_at = blocks[block, PLACES], blocks[block, AFTER_PLACEMENT]
+        for i in range(blocks[block, COUNT]):
+            at = places[places_at + i] * width
+            for a in range(at, at + width):
+                correction[s] += ends[_node(numbers, hit_at, hit_first, a, nowhere)]
+                correction[s] += ends[_node(numbers, put_at, put_first, placed[placed_at + a], nowhere)]
+                s += 1
 
 
 @kernel(types.void(*_GRAPH, F64, F64, F64, F64))
-def values(start, stop, blocks, places, numbers, placed, collided, behaviour, worth, best):
+def values(start, stop, blocks, places, numbers, placed, correction, behaviour, worth, best):
     """Payoffs of the blocks' nodes under ``behaviour`` and of the best response; from the last level to the first.
 
     ``worth`` and ``best`` float64[N + 1] hold the masses before, and the payoff added to them afterwards; the last
@@ -103,15 +124,15 @@ def values(start, stop, blocks, places, numbers, placed, collided, behaviour, wo
                 to = placed[placed_at + a]
                 hit = _node(numbers, hit_at, hit_first, a, nowhere)
                 put = _node(numbers, put_at, put_first, to, nowhere)
-                total += behaviour[s] * _payoff(here, collided[s], hit, put, to == WON, worth)
-                most = max(most, _payoff(here, collided[s], hit, put, to == WON, best))
+                total += behaviour[s] * _payoff(here, correction[s], hit, put, to == WON, worth)
+                most = max(most, _payoff(here, correction[s], hit, put, to == WON, best))
                 s += 1
             worth[first_node + i] = here + total
             best[first_node + i] = here + most
 
 
 @kernel(types.void(*_GRAPH, F64, F64, F64))
-def best_response(start, stop, blocks, places, numbers, placed, collided, behaviour, worth):
+def best_response(start, stop, blocks, places, numbers, placed, correction, behaviour, worth):
     """A deterministic ``behaviour`` that is best, of equal actions the first; ``worth`` as in ``values``."""
     nowhere = worth.size - 1
     for block in range(start, stop):
@@ -128,7 +149,7 @@ def best_response(start, stop, blocks, places, numbers, placed, collided, behavi
                 to = placed[placed_at + a]
                 hit = _node(numbers, hit_at, hit_first, a, nowhere)
                 put = _node(numbers, put_at, put_first, to, nowhere)
-                value = _payoff(here, collided[s], hit, put, to == WON, worth)
+                value = _payoff(here, correction[s], hit, put, to == WON, worth)
                 behaviour[s] = 0.0
                 if value > most:
                     best, most = s, value
@@ -139,7 +160,7 @@ def best_response(start, stop, blocks, places, numbers, placed, collided, behavi
 
 @kernel(types.void(*_GRAPH, F64, F64, F64, F64))
 def add_regrets(start, stop, blocks, places, numbers, placed, behaviour, worth, instantaneous, regrets):
-    """``instantaneous`` float64[S] holds the collided masses before and the instantaneous regrets of ``behaviour``
+    """``instantaneous`` float64[S] holds the corrections before and the instantaneous regrets of ``behaviour``
     afterwards, which are added to ``regrets``; ``worth`` as in ``values``."""
     nowhere = worth.size - 1
     for block in range(start, stop):

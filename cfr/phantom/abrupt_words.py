@@ -102,10 +102,10 @@ def _order_cells(n, s, ranks, cells):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Orders:
-    """The orders of ``length`` stones that do not win, for one player.
+    """The orders of ``length`` stones that do not win, for one player, or some of them.
 
-    ``index`` int32: number of the order by its rank, or WON; ``cells`` int8[count, n]: the stones in order, then
-    the free cells; ``stones`` int32[count]: bit mask.
+    ``index`` int32: number of the order by its rank, or WON (also for those that are not among them); ``cells``
+    int8[count, n]: the stones in order, then the free cells; ``stones`` int32[count]: bit mask.
     """
 
     n: int
@@ -134,6 +134,15 @@ def number_orders(n: int, length: int, wins: np.ndarray) -> Orders:
     cells = np.empty((ranks.size, n), dtype=np.int8)
     _order_cells(n, length, ranks, cells)
     return Orders(n, length, index, cells, stones[ranks])
+
+
+def some_orders(orders: Orders, allowed: np.ndarray) -> Orders:
+    """Those whose sets of stones are ``allowed`` (bool[2**n]), numbered among themselves."""
+    kept = allowed[orders.stones]
+    number = np.where(kept, np.cumsum(kept) - 1, WON)
+    number = np.append(number, WON).astype(np.int32)  # the last is for WON itself
+    index = number[np.where(orders.index < 0, orders.count, orders.index)]
+    return Orders(orders.n, orders.length, index, orders.cells[kept], orders.stones[kept])
 
 
 @kernel(types.void(types.int64, types.int64, types.int64, I8_2D, I32, I32))

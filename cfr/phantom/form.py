@@ -135,7 +135,8 @@ class ClassicalForm(PhantomForm):
                 break
         else:
             own = slice(int(graph.first[node]), int(graph.first[node + 1]))
-            return graph.action[own], own
+            if own.start < own.stop:  # otherwise this is a drawn game
+                return graph.action[own], own
         raise never_decides(self.spec, player, tokens)
 
     def unmerged(self, player: int) -> Unmerged:

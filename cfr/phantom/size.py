@@ -56,8 +56,9 @@ def predicted_bytes(game: Any) -> float:
     for level, count in enumerate(pairs.tolist()):
         # A stone that stood before j of the mover's turns, this one included, was found in one of them or in none:
         # j + 1 ways, independently. The other player's list is the mover's of the level before.
-        k = level // 2
-        entries += count * (math.factorial(k + 1 + level % 2) + math.factorial(k + 1))
+        # On a full board nobody is to move: the mover's list is as after his last placement.
+        k, turn = level // 2, int(level < game.cells)
+        entries += count * (math.factorial(k + turn + level % 2) + math.factorial(k + 1))
     return float(entries * BYTES_PER_ENTRY)
 
 

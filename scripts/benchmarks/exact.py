@@ -1,7 +1,9 @@
-"""The exact engine on 3x3 Dark Hex, against published figures of other programs (measured on other machines)."""
+"""The exact engine on 3x3 Dark Hex and phantom tic-tac-toe, against published figures of other programs (measured on
+other machines)."""
 
 from __future__ import annotations
 
+import resource
 import time
 from statistics import median
 from typing import Any
@@ -11,8 +13,9 @@ import envs
 from benchmarks.measure import Report, note
 
 # Seconds. exp-a-spiel (C++, 2 threads, CPU seconds): building 627, one evaluation 1,043; its abrupt evaluation needs
-# more than 30 GB. nashbench (JAX on an RTX A6000), by its own documentation: 5.4 (classical), 9.1 (abrupt).
-BUILD, EVALUATE_CLASSICAL, EVALUATE_ABRUPT = 627.0, 1043.0, 9.1
+# more than 30 GB. nashbench (JAX on an RTX A6000), by its own documentation: Dark Hex 5.4 (classical), 9.1 (abrupt),
+# phantom tic-tac-toe 5.5 (classical).
+BUILD, EVALUATE_CLASSICAL, EVALUATE_ABRUPT, EVALUATE_TTT = 627.0, 1043.0, 9.1, 5.5
 
 
 def exact(report: Report, config: Any) -> None:
@@ -41,6 +44,23 @@ def exact(report: Report, config: Any) -> None:
         "exact 3x3 abrupt: evaluate", "nashbench, RTX A6000 (published)", "seconds",
         seconds, EVALUATE_ABRUPT, EVALUATE_ABRUPT / seconds, 0.6,
     )  # fmt: skip
+    del form
+    _phantom_ttt(report, config)
+
+
+def _phantom_ttt(report: Report, config: Any) -> None:
+    for version in ("classical", "abrupt"):
+        form = solvers.phantom_form(envs.make("phantom_ttt", version=version, info="silent"))
+        seconds = _evaluation_seconds(form, config.repeats)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        note(f"exact phantom tic-tac-toe 3x3 {version}: {form.origin}, {form.nbytes / 2**20:.0f} MiB, evaluate "
+             f"{seconds:.2f} s; peak of the process so far {peak:.1f} GiB")  # fmt: skip
+        if version == "classical":
+            report.add(
+                "exact phantom tic-tac-toe 3x3 classical: evaluate", "nashbench, RTX A6000 (published)", "seconds",
+                seconds, EVALUATE_TTT, EVALUATE_TTT / seconds, 2.7,
+            )  # fmt: skip
+        del form
 
 
 def _evaluation_seconds(form: Any, repeats: int) -> float:

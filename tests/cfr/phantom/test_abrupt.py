@@ -19,6 +19,10 @@ def dark_hex(rows: int, cols: int) -> Game:
     return make("dark_hex", rows=rows, cols=cols, version="abrupt", info="silent")
 
 
+def phantom_ttt(rows: int, cols: int, line: int) -> Game:
+    return make("phantom_ttt", rows=rows, cols=cols, line=line, version="abrupt", info="silent")
+
+
 def sequences_in(graph: Graph, tree: Tree) -> np.ndarray:
     """The sequences of the player's treeplex in the graph's numbering."""
     plex = tree.treeplexes[graph.player]
@@ -44,11 +48,16 @@ def random_behaviour(form: AbruptForm, player: int, rng: np.random.Generator, pu
 
 
 BOARDS = [(1, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2)]
+# With a line of 2, all games on 2 x n boards end with a winner; 3 x 2 in a line of 3 nearly none.
+LINES = [(1, 1, 1), (1, 2, 2), (1, 3, 2), (1, 3, 3), (2, 2, 2), (1, 4, 3), (4, 1, 3), (1, 5, 3), (2, 3, 2), (2, 3, 3),
+         (3, 2, 3)]  # fmt: skip
+GAMES = [pytest.param(game, id=game.spec()) for game in (
+    *(dark_hex(*board) for board in BOARDS), *(phantom_ttt(*board) for board in LINES),
+)]  # fmt: skip
 
 
-@pytest.mark.parametrize(("rows", "cols"), BOARDS)
-def test_agrees_with_the_tree_engine(rows: int, cols: int) -> None:
-    game = dark_hex(rows, cols)
+@pytest.mark.parametrize("game", GAMES)
+def test_agrees_with_the_tree_engine(game: Game) -> None:
     form, tree = AbruptForm(game, threads=2), build_tree(game)
     assert tuple(graph.num_nodes for graph in form.graphs) == tree.num_infosets
     assert tuple(graph.num_sequences for graph in form.graphs) == tuple(p.num_sequences for p in tree.treeplexes)
@@ -57,7 +66,7 @@ def test_agrees_with_the_tree_engine(rows: int, cols: int) -> None:
         assert np.array_equal(np.sort(place), np.arange(graph.num_sequences))
         cells = [graph.actions(block).ravel() for block in range(len(graph.patterns))]
         assert np.array_equal(np.concatenate([[-1], *cells])[place], plex.actions)
-    rng = np.random.default_rng(rows * 10 + cols)
+    rng = np.random.default_rng(10)
     policies = [[random_behaviour(form, p, rng, pure) for p in (0, 1)] for pure in (0.0, 0.0, 0.5, 0.9)]
     for behaviours in [form.uniform(), *policies]:
         expected = evaluate_behaviour(tree, [b[place] for b, place in zip(behaviours, places, strict=True)])
@@ -66,9 +75,8 @@ def test_agrees_with_the_tree_engine(rows: int, cols: int) -> None:
         assert np.allclose(found.best_response_values, expected.best_response_values, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize(("rows", "cols"), BOARDS)
-def test_regrets_are_those_of_the_tree_engine(rows: int, cols: int) -> None:
-    game = dark_hex(rows, cols)
+@pytest.mark.parametrize("game", GAMES)
+def test_regrets_are_those_of_the_tree_engine(game: Game) -> None:
     form, tree = AbruptForm(game), build_tree(game)
     rng = np.random.default_rng(7)
     behaviours = [random_behaviour(form, player, rng, 0.3) for player in (0, 1)]
@@ -90,9 +98,9 @@ def test_regrets_are_those_of_the_tree_engine(rows: int, cols: int) -> None:
         assert np.allclose(total[1:], before[1:] + instantaneous[1:], rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize(("rows", "cols"), [(2, 2), (2, 3), (3, 2)])
-def test_a_best_response_attains_its_value(rows: int, cols: int) -> None:
-    form = AbruptForm(dark_hex(rows, cols))
+@pytest.mark.parametrize("game", [dark_hex(2, 2), dark_hex(2, 3), dark_hex(3, 2), phantom_ttt(2, 3, 3)], ids=Game.spec)
+def test_a_best_response_attains_its_value(game: Game) -> None:
+    form = AbruptForm(game)
     rng = np.random.default_rng(3)
     for player in (0, 1):
         behaviours = [random_behaviour(form, p, rng) for p in (0, 1)]
@@ -135,20 +143,16 @@ def test_known_values(rows: int, cols: int, nodes: tuple[int, int], value: float
     assert found.best_response_values == pytest.approx(best, abs=1e-11)
 
 
-def test_results_do_not_depend_on_the_number_of_threads() -> None:
-    form = AbruptForm(dark_hex(2, 4), threads=1)
+@pytest.mark.parametrize("game", [dark_hex(2, 4), phantom_ttt(1, 7, 3)], ids=Game.spec)
+def test_results_do_not_depend_on_the_number_of_threads(game: Game) -> None:
+    forms = [AbruptForm(game, threads=threads) for threads in (1, 3)]
     rng = np.random.default_rng(11)
-    behaviours = [random_behaviour(form, player, rng) for player in (0, 1)]
-    reach = np.empty(form.graphs[1].num_sequences)
-    form.realise(1, behaviours[1], reach)
-    results = []
-    for threads in (1, 2, 3):
-        form = AbruptForm(dark_hex(2, 4), threads=threads)
-        results.append((*form.masses(0, reach), form.evaluate(behaviours)))
-    for mass, collided, evaluation in results[1:]:
-        assert np.array_equal(mass, results[0][0])
-        assert np.array_equal(collided, results[0][1])
-        assert evaluation == results[0][2]
+    behaviours = [random_behaviour(forms[0], player, rng) for player in (0, 1)]
+    reach = np.empty(forms[0].graphs[1].num_sequences)
+    forms[0].realise(1, behaviours[1], reach)
+    (mass, correction), other = (form.masses(0, reach) for form in forms)
+    assert np.array_equal(mass, other[0]) and np.array_equal(correction, other[1])
+    assert forms[0].evaluate(behaviours) == forms[1].evaluate(behaviours)
 
 
 def test_two_by_four() -> None:
@@ -176,9 +180,8 @@ def test_three_by_three() -> None:
     assert form.evaluate(behaviours).values == pytest.approx((value, -value), abs=1e-13)
 
 
-@pytest.mark.parametrize(("rows", "cols"), [*BOARDS, (2, 4)])
-def test_the_size_is_predicted(rows: int, cols: int) -> None:
-    game = dark_hex(rows, cols)
+@pytest.mark.parametrize("game", [*GAMES, dark_hex(2, 4), phantom_ttt(2, 4, 3)])
+def test_the_size_is_predicted(game: Game) -> None:
     form, size = AbruptForm(game), predict_size(game.cells, game.win_table())
     assert size.complete
     assert size.nodes == tuple(graph.num_nodes for graph in form.graphs)
@@ -189,6 +192,7 @@ def test_the_size_is_predicted(rows: int, cols: int) -> None:
 def test_the_size_of_larger_boards_is_predicted() -> None:
     three = dark_hex(3, 3)
     assert sum(predict_size(9, three.win_table()).nodes) == 27_325_277
+    assert sum(predict_size(9, phantom_ttt(3, 3, 3).win_table()).nodes) == 23_310_269  # arXiv 2502.08938
     large = predict_size(12, dark_hex(3, 4).win_table(), limit=10**9)
     assert not large.complete and large.table_bytes > 10**9
     with pytest.raises(ValueError, match="16 cells"):

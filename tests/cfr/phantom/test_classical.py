@@ -5,13 +5,25 @@ import pytest
 
 import cfr
 import envs
+from cfr import regret
+from cfr.best_response import reach_of
 from cfr.phantom import ClassicalForm, MergedPolicy
-
-BOARDS = [(2, 2), (2, 3), (3, 2), (1, 4), (4, 1), (1, 1), (3, 1)]
 
 
 def silent(rows, cols, version="classical"):
     return envs.make("dark_hex", rows=rows, cols=cols, version=version, info="silent")
+
+
+def ttt(rows, cols, line, version="classical"):
+    return envs.make("phantom_ttt", rows=rows, cols=cols, line=line, version=version, info="silent")
+
+
+BOARDS = [(2, 2), (2, 3), (3, 2), (1, 4), (4, 1), (1, 1), (3, 1)]
+# A line of 2 on a 2 x n board leaves no draws, a line of 3 on 2 x 3 little else.
+LINES = [(1, 1, 1), (1, 2, 2), (1, 3, 2), (1, 3, 3), (2, 2, 2), (1, 4, 3), (4, 1, 3), (2, 3, 2), (2, 3, 3), (3, 2, 3)]
+GAMES = [
+    pytest.param(game, id=game.spec()) for game in (*(silent(*b) for b in BOARDS), *(ttt(*b) for b in LINES))
+]
 
 
 def random_policy(tree, seed):
@@ -28,9 +40,8 @@ def random_policy(tree, seed):
     return cfr.TabularPolicy.from_behaviour(tree, behaviours)
 
 
-@pytest.mark.parametrize("board", BOARDS)
-def test_evaluation_is_the_trees(board):
-    game = silent(*board)
+@pytest.mark.parametrize("game", GAMES)
+def test_evaluation_is_the_trees(game):
     tree, form = cfr.build_tree(game), ClassicalForm(game)
     for policy in [cfr.TabularPolicy.uniform(tree), *(random_policy(tree, seed) for seed in range(4))]:
         expected, found = cfr.evaluate(tree, policy), form.evaluate(form.behaviours_of(policy))
@@ -38,9 +49,8 @@ def test_evaluation_is_the_trees(board):
         assert np.allclose(found.best_response_values, expected.best_response_values, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("board", BOARDS)
-def test_unmerged_states_are_the_trees_infosets(board):
-    game = silent(*board)
+@pytest.mark.parametrize("game", GAMES)
+def test_unmerged_states_are_the_trees_infosets(game):
     tree, form = cfr.build_tree(game), ClassicalForm(game)
     for player, plex in enumerate(tree.treeplexes):
         states = form.unmerged(player)
@@ -68,9 +78,37 @@ def test_known_values(board, infosets, value, best):
     assert found.best_response_values == pytest.approx(best, abs=1e-11)
 
 
+@pytest.mark.parametrize("game", GAMES)
+def test_regrets_are_the_trees(game):
+    """Those of a node are those of all its information states."""
+    tree, form = cfr.build_tree(game), ClassicalForm(game)
+    rng = np.random.default_rng(5)
+    behaviours = [form.normalise(player, rng.random(form.graphs[player].num_sequences)) for player in (0, 1)]
+    reaches, unmerged = form.new_reaches(), []
+    for player, plex in enumerate(tree.treeplexes):
+        form.realise(player, behaviours[player], reaches[player])
+        values = np.ones(plex.num_sequences)
+        for i in range(plex.num_infosets):
+            own = slice(plex.first_sequence[i], plex.first_sequence[i + 1])
+            values[own] = behaviours[player][form.find(player, np.frombuffer(plex.keys[i], dtype=np.int32))[1]]
+        unmerged.append(values)
+    reach = reach_of(tree, unmerged)
+    for player, plex in enumerate(tree.treeplexes):
+        gradient = tree.payoffs[player].gradient(reach, np.empty(plex.num_sequences))
+        expected = np.zeros(plex.num_sequences)
+        regret.add_regrets(plex.parent_sequence, plex.first_sequence, gradient, unmerged[player], expected)
+        found, total = (np.zeros(reaches[player].size) for _ in range(2))
+        form.add_regrets(player, behaviours, reaches, found, total)
+        assert np.array_equal(found, total)
+        for i in range(plex.num_infosets):
+            own = slice(plex.first_sequence[i], plex.first_sequence[i + 1])
+            node = form.find(player, np.frombuffer(plex.keys[i], dtype=np.int32))[1]
+            assert np.allclose(found[node], expected[own], rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("name", ["cfr_plus", "pcfr_plus", "dcfr"])
-def test_solver_on_merged_nodes(name):
-    game = silent(2, 3)
+@pytest.mark.parametrize("game", [silent(2, 3), ttt(1, 5, 3)], ids=envs.Game.spec)
+def test_solver_on_merged_nodes(name, game):
     tree = cfr.build_tree(game)
     solver = cfr.make_solver(name, ClassicalForm(game))
     found = solver.run(iterations=300)
@@ -152,6 +190,10 @@ def test_policies_are_kept(tmp_path):
         policy.probabilities(silent(2, 3).new_initial_state())
     with pytest.raises(KeyError, match="never decides"):
         form.find(0, np.array([0, 0], dtype=np.int32))
+    drawn = ClassicalForm(ttt(1, 3, 3))
+    assert drawn.find(0, np.array([0, 3], dtype=np.int32))[0].tolist() == [2]
+    with pytest.raises(KeyError, match="never decides"):
+        drawn.find(1, np.array([1, 2], dtype=np.int32))  # both have placed all they can: the board is full
     (tmp_path / "policy.npz").write_bytes((tmp_path / "policy.npz").read_bytes()[:-100])
     with pytest.raises(cfr.StoredFileError, match="policy.npz"):
         MergedPolicy.load(tmp_path / "policy", form)
@@ -175,9 +217,9 @@ def test_3x3():
     assert cfr.make_solver("pcfr_plus", form).run(target_nash_conv=1e-3).iteration <= 30
 
 
-def test_the_cache_gives_the_same_graphs(tmp_path, monkeypatch):
+@pytest.mark.parametrize("game", [silent(2, 3), ttt(2, 3, 3)], ids=envs.Game.spec)
+def test_the_cache_gives_the_same_graphs(game, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    game = silent(2, 3)
     built, read = (cfr.phantom_form(game) for _ in range(2))
     assert built.origin.startswith("built") and read.origin.startswith("read")
     assert read.evaluate(read.uniform()) == built.evaluate(built.uniform())
@@ -207,4 +249,5 @@ def test_boards_that_do_not_fit_are_refused():
     with pytest.raises(cfr.TreeTooLargeError, match="limit is 1.0 MiB"):
         ClassicalForm(silent(3, 3), memory_limit=2**20)
     assert cfr.prefers_phantom(silent(3, 3)) and cfr.prefers_phantom(silent(3, 3, "abrupt"))
+    assert cfr.prefers_phantom(ttt(3, 3, 3)) and cfr.prefers_phantom(ttt(3, 3, 3, "abrupt"))
     assert not cfr.prefers_phantom(silent(2, 3)) and not cfr.prefers_phantom(envs.make("hex", rows=3))
