@@ -1,6 +1,7 @@
 """Let agents play each other in all seats, and compute how far each is from unexploitable.
 
     python scripts/evaluate.py game=dark_hex agents=[runs/MY_TRAINING_RUN,uniform] games=2000
+    python scripts/evaluate.py checkpoint=runs/MY_TRAINING_RUN                agents=[...] with one agent
     python scripts/evaluate.py agents=[policy:runs/solve/dark_hex-2-3-abrupt-silent-cfr_plus,uniform]
     python scripts/evaluate.py game=openspiel:kuhn_poker agents=[uniform]                NashConv only
     python scripts/evaluate.py game=hex game.rows=5 agents=[mcts:1000,mcts:100,uniform] games=20       a ranking
@@ -10,8 +11,9 @@ More agents than the game has players are ranked: a round robin in which every g
 around the table, and Elo ratings (Bradley-Terry; a game counts as a comparison of every pair of its players), as a
 table and as a picture (plot=FILE.png, default runs/evaluate/GAME.png).
 NashConv is the sum over the players of what each could gain by a best response to the agent in the other seats; it
-is exact, and computed where the whole tree is small enough. Without game=, the game is the one that the agents were
-made for. The last line of stdout is one JSON object; mean_return[agent][seat], elo[agent] where there is a ranking.
+is exact, and computed where the whole tree is small enough and on 3x3 boards of the exact engine; exploitability is
+NashConv / 2 (two players, zero-sum). Without game=, the game is the one that the agents were made for. The last line of
+stdout is one JSON object; mean_return[agent][seat], elo[agent] where there is a ranking.
 """
 
 from __future__ import annotations
@@ -51,6 +53,7 @@ TABULAR_HISTORIES = 20_000_000  # a few seconds and about a GiB
 class EvaluateConfig:
     game: dict = factory(dict, help="game=NAME, then game.PARAMETER=VALUE")
     agents: tuple[str, ...] = described((), help=f"a list of: {FORMS}")
+    checkpoint: str | None = described(None, help="a trained network or a run's folder, before the others")
     games: int = bounded(1000, 0, 100_000_000, help="games per seat; 0: no match")
     seed: int = bounded(0, 0, help="of the match")
     ranking: str = choice("auto", ("auto", "on"), help="auto: when there are more agents than players")
@@ -65,9 +68,11 @@ def main(arguments: list[str]) -> dict[str, Any]:
     arguments, foreign = openspiel_arguments(arguments)
     defaults = {"game": "dark_hex"} if named_game(arguments) and not foreign else {}
     config = load(EvaluateConfig, arguments, defaults=defaults)
-    if not config.agents:
-        raise UserError(f"agents: missing; give agents=[AGENT, ...], each one {FORMS}")
     entries = [read_agent(text, f"agents[{index}]") for index, text in enumerate(config.agents)]
+    if config.checkpoint is not None:
+        entries.insert(0, read_agent(config.checkpoint, "checkpoint"))
+    if not entries:
+        raise UserError(f"agents: missing; give agents=[AGENT, ...], each one {FORMS}")
     game = make_game(config.game) if config.game else game_of(entries)
     if game is None:
         raise UserError("game: missing, and no agent says which it was made for; give game=NAME")
@@ -76,7 +81,7 @@ def main(arguments: list[str]) -> dict[str, Any]:
     to_rank = len(entries) > players or config.ranking == "on"
     ranking = standings(config, game, entries, players) if to_rank else None
     report = None if to_rank else match(config, game, entries, players)
-    nash_convs = exact(config, game, entries)
+    evaluations = exact(config, game, entries)
     result: dict[str, Any] = {"game": cfr.game_spec(game), "agents": [entry.text for entry in entries], "games": 0,
                               "mean_return": None, "elo": None}
     if ranking is not None:
@@ -98,10 +103,24 @@ def main(arguments: list[str]) -> dict[str, Any]:
             "mean_return": [[seat.mean_return for seat in agent.seats] for agent in shown],
             "interval": [[[seat.low, seat.high] for seat in agent.seats] for agent in shown],
         }
+    # Rounding can leave a sum of gains a hair below zero.
+    nash_convs = [None if found is None else max(0.0, found.nash_conv) for found in evaluations]
+    halved = players == 2 and zero_sum(game)
     for entry, value in zip(entries, nash_convs, strict=True):
         if value is not None:
-            print(f"NashConv (exact; sum of best-response gains) of {entry.text}: {value:.6f}")
-    return result | {"nash_conv": nash_convs}
+            half = f"; exploitability (NashConv / 2): {value / 2:.6f}" if halved else ""
+            print(f"NashConv (exact; sum of best-response gains) of {entry.text}: {value:.6f}{half}")
+    exploitabilities = [value / 2 if halved and value is not None else None for value in nash_convs]
+    return result | {"nash_conv": nash_convs, "exploitability": exploitabilities}
+
+
+def zero_sum(game: Any) -> bool:
+    """Whether what one player of a two-player game gets, the other pays. All two-player games of envs are such."""
+    if isinstance(game, Game):
+        return True
+    import pyspiel
+
+    return game.get_type().utility == pyspiel.GameType.Utility.ZERO_SUM
 
 
 def standings(config: EvaluateConfig, game: Any, entries: list[Entry], players: int) -> Ranking | None:
@@ -135,9 +154,9 @@ def match(config: EvaluateConfig, game: Any, entries: list[Entry], players: int)
         return play_match(game, agents, config.games, config.seed, bar.update)
 
 
-def exact(config: EvaluateConfig, game: Any, entries: list[Entry]) -> list[float | None]:
-    """The NashConv of each agent, None where it is not computed."""
-    nothing: list[float | None] = [None] * len(entries)
+def exact(config: EvaluateConfig, game: Any, entries: list[Entry]) -> list[cfr.Evaluation | None]:
+    """Exact values and best-response values of each agent in all seats, None where they are not computed."""
+    nothing: list[cfr.Evaluation | None] = [None] * len(entries)
     if config.nash_conv == "off":
         return nothing
     policies = [entry for entry in entries if entry.search is None]
@@ -148,10 +167,7 @@ def exact(config: EvaluateConfig, game: Any, entries: list[Entry]) -> list[float
     if cfr.prefers_phantom(game):
         evaluator = MergedEvaluator(game)
         log(f"{evaluator.form.spec}: exact engine, {evaluator.form.origin}")
-        return [
-            max(0.0, evaluator.evaluate(entry.agent(game)).nash_conv) if entry.search is None else None
-            for entry in entries
-        ]
+        return [evaluator.evaluate(entry.agent(game)) if entry.search is None else None for entry in entries]
     if config.nash_conv == "auto":
         most = HISTORIES if networks else TABULAR_HISTORIES
         size = cfr.estimate_size(game)
@@ -160,21 +176,15 @@ def exact(config: EvaluateConfig, game: Any, entries: list[Entry]) -> list[float
             return nothing
     tree = cfr.build_tree(game)
     tabulator = Tabulator(game, tree) if networks else None
-    found: list[float | None] = []
-    for entry in entries:
-        if entry.search is not None:
-            found.append(None)
-            continue
+
+    def on_tree(entry: Entry) -> cfr.Evaluation:
         if isinstance(entry.policy, cfr.MergedPolicy):
-            value = entry.policy.form.evaluate(entry.policy.behaviours).nash_conv
-        elif entry.policy is not None:
-            value = cfr.nash_conv(tree, entry.policy)
-        elif entry.checkpoint is not None and tabulator is not None:
-            value = tabulator.evaluate(NetworkAgent.load(entry.checkpoint, game)).nash_conv
-        else:
-            value = cfr.nash_conv(tree, cfr.TabularPolicy.uniform(tree))
-        found.append(max(0.0, value))  # rounding can leave a sum of gains a hair below zero
-    return found
+            return entry.policy.form.evaluate(entry.policy.behaviours)
+        if entry.checkpoint is not None and tabulator is not None:
+            return tabulator.evaluate(NetworkAgent.load(entry.checkpoint, game))
+        return cfr.evaluate(tree, entry.policy or cfr.TabularPolicy.uniform(tree))
+
+    return [on_tree(entry) if entry.search is None else None for entry in entries]
 
 
 if __name__ == "__main__":

@@ -43,6 +43,10 @@ def test_a_trained_network(script):
     for agent in ("trained", f"checkpoint:{made['checkpoint']}"):
         result = script("evaluate", f"agents=[{agent},uniform]", "games=20").result
         assert result["nash_conv"][0] > 0 and result["nash_conv"][1] == pytest.approx(1.25)
+    short = script("evaluate", "checkpoint=trained", "games=20")
+    assert short.result["agents"] == ["trained"]
+    assert short.result["exploitability"] == [short.result["nash_conv"][0] / 2]
+    assert f"exploitability (NashConv / 2): {short.result['exploitability'][0]:.6f}" in short.out
     error = script("evaluate", "game=dark_hex", "game.rows=3", "game.cols=3", "agents=[trained]").error
     assert "rows=2" in error and "rows=3" in error
     content = Path(made["checkpoint"]).read_bytes()
