@@ -17,7 +17,7 @@ from envs.core import Game
 from envs.observation import Observation, observe
 
 if TYPE_CHECKING:
-    from cfr import MergedPolicy, TabularPolicy
+    from cfr import MergedPolicy, SureWinPolicy, TabularPolicy
 
 __all__ = [
     "Agent",
@@ -89,12 +89,12 @@ class UniformAgent(PolicyAgent):
 
 
 class TabularAgent(PolicyAgent):
-    """Plays a tabular policy of one of our games; uniformly where an incomplete one (a sampler's) says nothing."""
+    """Plays a solver's policy of one of our games; uniformly where an incomplete one (a sampler's) says nothing."""
 
     name = "tabular"
     parts = frozenset({"key"})
 
-    def __init__(self, policy: TabularPolicy | MergedPolicy, name: str = "tabular") -> None:
+    def __init__(self, policy: TabularPolicy | MergedPolicy | SureWinPolicy, name: str = "tabular") -> None:
         super().__init__()
         if policy.key_kind != "tokens":
             raise ValueError(

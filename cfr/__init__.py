@@ -33,6 +33,7 @@ from cfr.phantom import (
 from cfr.policy import PlayerTable, TabularPolicy
 from cfr.sequence_form import Equilibrium, solve_lp
 from cfr.solver import Progress, Solver, make_solver
+from cfr.sure_wins import SureWin, SureWinPolicy, sure_win
 from cfr.tree import Tree, build_tree, game_from_spec, game_spec
 
 __all__ = [
@@ -54,6 +55,8 @@ __all__ = [
     "SizeEstimate",
     "Solver",
     "StoredFileError",
+    "SureWin",
+    "SureWinPolicy",
     "TableFullError",
     "TabularPolicy",
     "Tree",
@@ -75,4 +78,5 @@ __all__ = [
     "phantom_form",
     "prefers_phantom",
     "solve_lp",
+    "sure_win",
 ]

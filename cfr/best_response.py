@@ -8,12 +8,20 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
 from cfr.policy import TabularPolicy
 from cfr.sweeps import best_response_sweep, dot, realisation
 from cfr.tree import Tree
+
+
+class TreePolicy(Protocol):
+    """A policy that can be laid on a tree: ``TabularPolicy``, ``SureWinPolicy``."""
+
+    def behaviour(self, tree: Tree) -> list[np.ndarray]:
+        """A probability per sequence, float64[S] a player, place 0 being 1."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,12 +71,12 @@ def evaluate_behaviour(tree: Tree, behaviour: Sequence[np.ndarray]) -> Evaluatio
     return Evaluation(tuple(values), tuple(best))
 
 
-def evaluate(tree: Tree, policy: TabularPolicy) -> Evaluation:
+def evaluate(tree: Tree, policy: TreePolicy) -> Evaluation:
     """Values and best-response values of all players; PolicyMismatchError for another game's policy."""
     return evaluate_behaviour(tree, policy.behaviour(tree))
 
 
-def expected_values(tree: Tree, policy: TabularPolicy) -> tuple[float, ...]:
+def expected_values(tree: Tree, policy: TreePolicy) -> tuple[float, ...]:
     """Expected payoff of each player."""
     reach = reach_of(tree, policy.behaviour(tree))
     values = []
@@ -78,7 +86,7 @@ def expected_values(tree: Tree, policy: TabularPolicy) -> tuple[float, ...]:
     return tuple(values)
 
 
-def best_response(tree: Tree, policy: TabularPolicy, player: int) -> BestResponse:
+def best_response(tree: Tree, policy: TreePolicy, player: int) -> BestResponse:
     """A best response of ``player`` to the others' part of ``policy``."""
     if not 0 <= player < tree.num_players:
         raise ValueError(f"player {player!r} does not exist; players are 0 to {tree.num_players - 1}")
@@ -91,12 +99,12 @@ def best_response(tree: Tree, policy: TabularPolicy, player: int) -> BestRespons
     return BestResponse(value, TabularPolicy.from_behaviour(tree, behaviour))
 
 
-def nash_conv(tree: Tree, policy: TabularPolicy) -> float:
+def nash_conv(tree: Tree, policy: TreePolicy) -> float:
     """Sum of all players' best-response gains (any number of players)."""
     return evaluate(tree, policy).nash_conv
 
 
-def exploitability(tree: Tree, policy: TabularPolicy) -> float:
+def exploitability(tree: Tree, policy: TreePolicy) -> float:
     """NashConv / 2; ValueError unless the game has two players and is zero-sum."""
     check_two_player_zero_sum(tree, "exploitability", "use nash_conv, which is defined for every game")
     return nash_conv(tree, policy) / 2.0

@@ -82,7 +82,8 @@ class Game:
     (int32[:], the kernels' first argument), ``row_size`` (length of a state row, int32), ``num_players``,
     ``num_tokens`` (information tokens are 0..num_tokens-1), ``max_information_length`` (most tokens of one
     player). Capabilities, asked for instead of names: ``perfect_information``; ``phantom_placement`` (hidden
-    stones, a target that turns out to be occupied is revealed to the mover).
+    stones, a target that turns out to be occupied is revealed to the mover); ``connects_sides`` (on a Hex board of
+    ``rows`` x ``cols`` cells a player wins by a chain between his two sides).
     """
 
     name: ClassVar[str]
@@ -91,6 +92,7 @@ class Game:
     num_players: ClassVar[int] = 2
     perfect_information: ClassVar[bool] = True
     phantom_placement: ClassVar[bool] = False
+    connects_sides: ClassVar[bool] = False
 
     params: np.ndarray
     row_size: int

@@ -33,7 +33,7 @@ class Entry:
 
     text: str
     spec: str | None
-    policy: cfr.TabularPolicy | cfr.MergedPolicy | None = None
+    policy: cfr.TabularPolicy | cfr.MergedPolicy | cfr.SureWinPolicy | None = None
     checkpoint: Path | None = None
     search: tuple[str, int] | None = None  # kind (or level) and simulations; with the network of a checkpoint if any
     equilibrium: bool = False

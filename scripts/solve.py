@@ -1,4 +1,4 @@
-"""Compute an equilibrium of a game.
+"""Compute an equilibrium of a game, or find out who can force a win.
 
     python scripts/solve.py game=dark_hex game.rows=2 game.cols=3 game.version=abrupt solver=cfr_plus solver.target=1e-4
     python scripts/solve.py game=openspiel:leduc_poker solver=pcfr_plus solver.seconds=20
@@ -6,9 +6,13 @@
     python scripts/solve.py game=dark_hex game.rows=2 solver=mmd solver.temperature=0.1 solver.anneal=0
     python scripts/solve.py game=dark_hex game.rows=4 solver=outcome solver.seconds=60
     python scripts/solve.py resume=runs/solve/dark_hex-2-3-abrupt-silent-cfr_plus solver.target=1e-6
+    python scripts/solve.py game=dark_hex game.rows=3 game.cols=3 solver=sure_win
 
 NashConv is the sum over the players of what each could gain by a best response to the others; exploitability is
 NashConv / 2 (two players, zero-sum). Both are exact, of the average policy (of the last one with solver.average=last).
+
+solver=sure_win (Dark Hex) computes no equilibrium: it says which player, if any, can win with certainty against every
+opponent, by which openings, and writes the strategy as policy.npz.
 
 The output folder (default runs/solve/GAME-SOLVER) gets policy.npz (arrays and header.json in one zip archive),
 result.json, config.yaml and checkpoint.npz. Ctrl-C saves and ends. Progress goes to stderr; the last line of stdout
@@ -23,7 +27,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -48,9 +52,12 @@ from cfr.memory import format_bytes, size_check
 from cfr.regret import AVERAGES, RULES, rule_of
 from configs import ConfigError, bounded, choice, described, factory, load, to_dict
 from envs import Game
+from envs.games.hex_board import COLOUR_NAMES
 
 TABULAR = tuple(RULES)
 SAMPLERS = ("external", "outcome")
+SURE_WIN = "sure_win"
+ANNOUNCED_CELLS = 20  # up to this size, sure wins against announced openings are looked for as well
 POLICY, CHECKPOINT, RESULT, CONFIG = "policy.npz", "checkpoint.npz", "result.json", "config.yaml"
 DEFAULT_TARGET, DEFAULT_SECONDS = 1e-3, 30.0
 EVALUATED_HISTORIES = 20_000_000  # a sampled game of this size still gets its tree, within seconds, for NashConv
@@ -59,7 +66,7 @@ LINE_EVERY = 5.0  # seconds between two lines of progress where stderr is no ter
 
 @dataclasses.dataclass(frozen=True)
 class SolverConfig:
-    name: str = choice("cfr_plus", (*TABULAR, *SAMPLERS, "lp"), help="the algorithm")
+    name: str = choice("cfr_plus", (*TABULAR, *SAMPLERS, "lp", SURE_WIN), help="the algorithm")
     target: float | None = bounded(None, 0, above=True, help="stop at this NashConv (nothing else given: 1e-3)")
     iterations: int | None = bounded(None, 1, help="stop after so many iterations, resumed ones included")
     seconds: float | None = bounded(None, 0, above=True, help="stop after so much time (samplers: 30)")
@@ -94,6 +101,8 @@ def main(arguments: list[str]) -> dict[str, Any]:
     game = make_game(config.game)
     if isinstance(game, Game) and game.name == "tac_tix":
         return settle_tac_tix(config, game)
+    if config.solver.name == SURE_WIN:
+        return settle_sure_win(config, game)
     if config.resume is not None:
         checkpoint_file(config.resume)  # before any work
     folder = output_folder(config, cfr.game_spec(game))
@@ -173,6 +182,55 @@ def settle_tac_tix(config: SolveConfig, game: Any) -> dict[str, Any]:
     winner = found["winner"]
     log("not settled" if winner is None else f"{winner} player wins; {found['verified']} check; {found['line']}")
     return result
+
+
+def settle_sure_win(config: SolveConfig, game: Any) -> dict[str, Any]:
+    """Who can force a win with certainty: a search, no equilibrium."""
+    if config.resume is not None:
+        raise UserError("resume: sure wins are searched in one go, there is nothing to resume")
+    folder = output_folder(config, cfr.game_spec(game))
+    began, shown = time.perf_counter(), 0.0
+
+    def progress(player: int, positions: int) -> None:
+        nonlocal shown
+        elapsed = time.perf_counter() - began
+        if config.solver.seconds is not None and elapsed > config.solver.seconds:
+            raise UserError(f"solver.seconds = {config.solver.seconds:g}: not settled yet, after {positions:,} "
+                            f"positions of player {player}; give it more time")
+        if elapsed >= shown + LINE_EVERY:
+            shown = elapsed
+            log(f"{elapsed:8.1f} s  player {player}: {positions:,} positions")
+
+    found = cfr.sure_win(game, memory_limit(config), progress)
+
+    def names(cells: Iterable[int]) -> list[str]:
+        return [game.action_to_string(0, cell) for cell in cells]
+
+    open_folder(config, folder)
+    openings, told = names(found.openings), None
+    if found.winner is None:
+        log("neither player can force a win")
+    else:
+        log(f"player {found.winner} ({COLOUR_NAMES[found.winner]}) wins with certainty "
+            + ("by opening at " if found.winner == 0 else "against every opening; his first probe is ")
+            + either(openings))
+    if found.winner == 1 or game.cells <= ANNOUNCED_CELLS:
+        told = None if found.announced is None else names(found.announced)
+    if told and found.winner is None:
+        log(f"told player 0's first cell, player 1 wins with certainty when it is {either(told)}")
+    file = None
+    if found.policy is not None:
+        file = str(found.policy.save(folder / POLICY))
+        log(f"strategy for {len(found.policy):,} positions: {file}")
+    result = {"game": found.spec, "solver": SURE_WIN, "winner": found.winner, "openings": openings, "announced": told,
+              "positions": list(found.num_positions), "seconds": round(found.seconds, 3), "policy": file}
+    write_json(folder / RESULT, result)
+    return result
+
+
+def either(words: list[str]) -> str:
+    """``a1, b2 or c3``"""
+    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 # -- the three kinds of solvers -----------------------------------------------------------------------------

@@ -11,6 +11,8 @@ from cfr.phantom.form import ClassicalForm
 from cfr.phantom.policy import FORMAT, KIND, MergedPolicy
 from cfr.policy import TabularPolicy
 from cfr.storage import kind_of, load_arrays
+from cfr.sure_wins.policy import KIND as SURE_WIN
+from cfr.sure_wins.policy import SureWinPolicy
 from cfr.tree import game_from_spec
 from envs.core import Game
 
@@ -34,9 +36,12 @@ def prefers_phantom(game: Any) -> bool:
     )
 
 
-def load_policy(path: str | os.PathLike[str]) -> TabularPolicy | MergedPolicy:
-    """A stored policy of either kind. Errors as those of ``TabularPolicy.load``."""
-    if kind_of(path) != KIND:
+def load_policy(path: str | os.PathLike[str]) -> TabularPolicy | MergedPolicy | SureWinPolicy:
+    """A stored policy of any kind. Errors as those of ``TabularPolicy.load``."""
+    kind = kind_of(path)
+    if kind == SURE_WIN:
+        return SureWinPolicy.load(path)
+    if kind != KIND:
         return TabularPolicy.load(path)
     header, _ = load_arrays(path, KIND, FORMAT)
     return MergedPolicy.load(path, phantom_form(game_from_spec(header["game"])))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from cfr.errors import PolicyMismatchError, UnsupportedGameError
 from cfr.mixture import as_behaviour
 from cfr.phantom.policy import MergedPolicy
 from cfr.policy import TabularPolicy
+from cfr.sure_wins.policy import SureWinPolicy
 from cfr.sweeps import behaviour_of
 
 BATCH = 4096  # information states that a policy function is asked for at once; larger ones fall out of the cache
@@ -112,12 +114,16 @@ class PhantomForm:
         """
         raise NotImplementedError
 
-    def behaviours_of(self, policy: TabularPolicy | MergedPolicy) -> list[np.ndarray]:
+    def behaviours_of(self, policy: TabularPolicy | MergedPolicy | SureWinPolicy) -> list[np.ndarray]:
         """The behaviours that realise a policy of the game; PolicyMismatchError for another game's."""
         if policy.spec != self.spec:
             raise PolicyMismatchError(f"this is a policy for {policy.spec}, wanted is {self.spec}")
         if isinstance(policy, MergedPolicy):
             return list(policy.behaviours)
+        if isinstance(policy, SureWinPolicy):
+            behaviours, winner = self.uniform(), policy.player
+            behaviours[winner] = self.behaviour_of_function(winner, partial(policy.distribution, winner), view=True)
+            return behaviours
         return [self.behaviour_of_table(player, policy) for player in range(self.num_players)]
 
     def behaviour_of_table(self, player: int, policy: TabularPolicy) -> np.ndarray:

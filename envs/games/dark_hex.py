@@ -51,6 +51,7 @@ class DarkHexGame(PhantomBoardGame):
     title = "Dark Hex"
     parameters_class = DarkHexParameters
     kernels = kernels_with(apply)
+    connects_sides = True
     kind = "hex"
     place = staticmethod(place)
 

@@ -63,6 +63,24 @@ def test_a_board_that_only_samples(script):
     assert "solver.target" in error and "whole tree" in error
 
 
+def test_sure_wins(script):
+    won = script("solve", "game.rows=3", "game.cols=3", "solver=sure_win", "output=won")
+    assert (won.result["winner"], won.result["openings"], won.result["announced"]) == (0, ["c1", "a3"], [])
+    assert "player 0 (red) wins with certainty by opening at c1 or a3" in won.err
+    assert json.loads(Path("won/result.json").read_text()) == won.result
+    # Its strategy plays: all games are won in the winner's seat.
+    assert script("evaluate", "agents=[won,uniform]", "games=30", "nash_conv=off").result["mean_return"][0][0] == 1.0
+    second = script("solve", "game.rows=3", "game.cols=2", "game.info=silent", "solver=sure_win", "output=second")
+    assert second.result["winner"] == 1 and len(second.result["announced"]) == 6
+    assert "player 1 (blue) wins with certainty against every opening; his first probe is b1 or a3" in second.err
+    exact = script("evaluate", "agents=[second]", "games=0").result["nash_conv"]
+    assert exact == [pytest.approx(0, abs=1e-12)]  # player 0 can do nothing about it: any play of his is optimal
+    neither = script("solve", "game.rows=4", "game.cols=3", "solver=sure_win")
+    assert neither.result["winner"] is None and neither.result["policy"] is None
+    assert "neither player can force a win" in neither.err and "when it is a1, b1" in neither.err
+    assert script("solve", "game.rows=2", "game.version=abrupt", "solver=sure_win").result["announced"] is None
+
+
 def test_games_of_openspiel(script):
     pytest.importorskip("pyspiel")
     result = script("solve", "game=openspiel:kuhn_poker", "solver=pcfr_plus", "solver.target=1e-3").result
@@ -111,6 +129,11 @@ BAD = {
     "type": (["solver.iterations=many"], "solver.iterations = 'many'", "integer"),
     "no value": (["solver"], "'solver'", "key=value"),
     "swap on an uneven board": (["game=hex", "game.rows=2", "game.cols=3", "game.swap=pieces"], "game.swap", "=off"),
+    "no sure wins": (["game=hex", "game.rows=3", "solver=sure_win"], "Dark Hex, not for hex", "rows=3"),
+    "no sure wins on large boards": (["game.rows=9", "solver=sure_win"], "81 cells", "at most 62"),
+    "no time for sure wins": (["game.rows=6", "game.cols=6", "solver=sure_win", "solver.seconds=1e-3"],
+                              "solver.seconds = 0.001", "more time"),
+    "sure wins are not resumed": (["solver=sure_win", "resume=."], "resume", "nothing"),
     "too large": (["game.rows=4", "game.cols=4"], "too large", "solver=outcome"),
     "nothing to resume": (["resume=nowhere"], "resume=nowhere", "checkpoint"),
     "unknown game of OpenSpiel": (["game=openspiel:chess_with_dice"], "'chess_with_dice'", "registered_names"),
