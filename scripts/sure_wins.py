@@ -22,7 +22,7 @@ import envs
 from configs import bounded, choice, load
 from envs.games.hex_board import cell_name
 
-LISTED = 4  # openings are named up to this number, or those that are missing
+LISTED = 4  # cells are named up to twice this number, and missing ones up to it
 ANNOUNCED_CELLS = 20  # up to this size, sure wins against announced openings are looked for as well
 
 
@@ -70,7 +70,7 @@ def settle(config: TableConfig, rows: int, cols: int) -> dict[str, Any]:
 
     game = envs.make("dark_hex", rows=rows, cols=cols, version=config.version)
     memory = None if config.memory is None else int(config.memory * 2**30)
-    result: dict[str, Any] = {"rows": rows, "cols": cols, "winner": "?", "openings": [], "announced": None}
+    result: dict[str, Any] = {"rows": rows, "cols": cols, "winner": "?", "openings": None, "announced": None}
     try:
         found = cfr.sure_win(game, memory, progress)
         announced = found.announced if found.winner == 1 or rows * cols <= ANNOUNCED_CELLS else None
@@ -102,7 +102,7 @@ def line(result: dict[str, Any], rows: int, cols: int) -> list[str]:
         if len(cells) == rows * cols:
             return "all"
         missing = [cell_name(c, cols) for c in range(rows * cols) if cell_name(c, cols) not in cells]
-        if len(missing) <= LISTED:
+        if len(missing) <= min(LISTED, len(cells) - 1):
             return "all but " + ", ".join(missing)
         return ", ".join(cells) if len(cells) <= 2 * LISTED else str(len(cells))
 

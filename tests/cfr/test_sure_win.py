@@ -314,6 +314,12 @@ LARGER = {(2, 12): 0, (12, 2): 1, (3, 8): 0, (8, 3): 1, (4, 6): None, (6, 4): No
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("board", [(4, 7), (8, 3)], ids=str)
+def test_the_strategy_is_a_proof_on_large_boards(board):
+    test_the_strategy_is_a_proof(board)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("player", [0, 1])
 @pytest.mark.parametrize("board", [(3, 4), (4, 3)], ids=str)
 def test_every_position_of_the_oracle_on_twelve_cells(board, player):
