@@ -19,7 +19,7 @@ QUICK_HISTORIES = 1_000_000  # a tree that takes seconds
 SOLVABLE_HISTORIES = 20_000_000  # a tree that takes long
 
 
-def equilibrium(game: Any, text: str) -> cfr.TabularPolicy | cfr.MergedPolicy:
+def equilibrium(game: Any, text: str) -> cfr.TabularPolicy | cfr.MergedPolicy | cfr.SureWinPolicy:
     """The policy. UserError, which begins with ``text`` and says what to do, where there is none and none can be had
     quickly."""
     if not isinstance(game, Game) or game.num_players != 2:

@@ -290,6 +290,8 @@ def test_files(tmp_path):
 def test_refusals():
     with pytest.raises(cfr.UnsupportedGameError, match="Dark Hex, not for hex"):
         cfr.sure_win(envs.make("hex", rows=3, cols=3))
+    with pytest.raises(cfr.UnsupportedGameError, match="Dark Hex, not for phantom_ttt"):
+        cfr.sure_win(envs.make("phantom_ttt"))
     with pytest.raises(cfr.UnsupportedGameError, match="64 cells.*at most 62"):
         cfr.sure_win(dark_hex(8, 8))
     with pytest.raises(cfr.TreeTooLargeError, match="positions.*limit"):
