@@ -1,4 +1,4 @@
-"""Phantom tic-tac-toe on the exact engine: its size, and the value of uniform play by another route.
+"""Phantom tic-tac-toe on the exact engine: the value of uniform play by another route.
 
 In the classical version a turn of uniform play puts a mark on a uniformly random empty cell, however many collisions
 come first. Its value is therefore that of open tic-tac-toe played at random, which a few lines compute as a fraction.
@@ -38,21 +38,10 @@ def value_of_random_play(rows, cols, length):
     return value(frozenset(), frozenset())
 
 
-def check(rows, cols, line):
+@pytest.mark.parametrize("board", [(2, 2, 2), (2, 3, 2), (2, 3, 3), (1, 5, 3), (1, 4, 3), (4, 1, 2), (2, 2, 1)])
+def test_uniform_play_is_random_tic_tac_toe(board):
+    rows, cols, line = board
     form = ClassicalForm(envs.make("phantom_ttt", rows=rows, cols=cols, line=line, info="silent"))
     value = float(value_of_random_play(rows, cols, line))
     found = form.evaluate(form.uniform()).values
     assert abs(found[0] - value) < 1e-12 and abs(found[1] + value) < 1e-12
-    return form
-
-
-@pytest.mark.parametrize("board", [(2, 2, 2), (2, 3, 2), (2, 3, 3), (1, 5, 3), (1, 4, 3), (4, 1, 2), (2, 2, 1)])
-def test_uniform_play_is_random_tic_tac_toe(board):
-    check(*board)
-
-
-@pytest.mark.slow
-def test_3x3():
-    assert value_of_random_play(3, 3, 3) == Fraction(187, 630)
-    form = check(3, 3, 3)
-    assert [form.unmerged(player).num_infosets for player in (0, 1)] == [3_683_314, 2_307_355]  # 5,990,669 in all
