@@ -33,10 +33,12 @@ def exact(report: Report, config: Any) -> None:
         "exact 3x3 classical: evaluate (values, best responses)", "exp-a-spiel (published)", "seconds",
         seconds, EVALUATE_CLASSICAL, EVALUATE_CLASSICAL / seconds, 1043,
     )  # fmt: skip
-    for name in ("cfr_plus", "pcfr_plus"):
-        found = solvers.make_solver(name, form).run(target_nash_conv=1e-3)
-        note(f"exact 3x3 classical, {name} to NashConv 1e-3: {found.iteration} iterations, {found.seconds:.1f} s, "
-             f"NashConv checks included")  # fmt: skip
+    for name, average, target in (("cfr_plus", None, 1e-3), ("pcfr_plus", None, 1e-3), ("pcfr_plus", None, 1e-6),
+                                  ("pcfr_plus", "last", 1e-6)):  # fmt: skip
+        solver = solvers.make_solver(name, form, average=average)
+        found = solver.run(target_nash_conv=target)
+        note(f"exact 3x3 classical, {solver.name} to NashConv {target:g}: {found.iteration} iterations, "
+             f"{found.seconds:.1f} s, NashConv checks included")  # fmt: skip
     form = solvers.phantom_form(envs.make("dark_hex", rows=3, cols=3, version="abrupt", info="silent"))
     note(f"exact 3x3 abrupt: {form.origin}, {form.nbytes / 2**20:.0f} MiB")
     seconds = _evaluation_seconds(form, config.repeats)
