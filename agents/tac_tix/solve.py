@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from agents.tac_tix.halves import build_halves, central_lines
 from agents.tac_tix.line import best_line, classes_text, line_text, move_classes
-from agents.tac_tix.proof import extract_proof
+from agents.tac_tix.parts import MAX_PART_CELLS
+from agents.tac_tix.proof import Proof, extract_proof
 from agents.tac_tix.search import LOST, SIDE, WON, Search
 from agents.tac_tix.search import MAX_CELLS as SEARCH_CELLS
 from agents.tac_tix.table import MAX_CELLS as TABLE_CELLS
@@ -19,7 +20,8 @@ from agents.tac_tix.verify import check_table, verify
 _WHOLLY_CHECKED = 20  # counters of the largest table that is checked position by position unless told otherwise
 _SAMPLE = 2_000_000
 Report = Callable[[str, float | None], None]
-METHODS = ("auto", "table", "central_line", "search", "symmetry")
+_QUICK_HALF = 21  # counters of the largest half that ``auto`` tries: minutes and 0.4 GiB
+METHODS = ("auto", "table", "halves", "search", "symmetry")
 
 
 def solve_tac_tix(
@@ -43,11 +45,12 @@ def solve_tac_tix(
         memory: bytes that the tables may take.
         checkpoint: file of the proof search; it is resumed from there if the file exists.
         progress: called as ``progress(text, fraction or None)`` now and then.
-        method: ``table`` (every position; at most 36 cells), ``central_line`` (every position after the whole
-            central row or column has been taken: settled if that wins), ``search`` (proof search, misere only, sides of
-            at most 8), ``symmetry`` (normal play only, any board), ``auto`` (what fits, one after the other).
+        method: ``table`` (every position; at most 36 cells), ``halves`` (misere only: every position after the whole
+            central row or column has been taken, if its halves have at most 24 cells; settled if that wins), ``search``
+            (proof search, misere only, sides of at most 8), ``symmetry`` (normal play only, any board), ``auto`` (what
+            fits, one after the other).
         first_moves: with ``search``: ``one`` winning first move, or ``all`` (each first move up to symmetry).
-        proof: with ``search``: file to write the proof to.
+        proof: with ``search`` and ``halves``: file to write the proof to.
         seconds: with ``search``: give up after so long (winner None; the checkpoint is written).
         check, sample: verify the proof or the table, or only so many of its positions.
 
@@ -64,29 +67,29 @@ def solve_tac_tix(
     for name, value, allowed in (("method", method, METHODS), ("first_moves", first_moves, ("one", "all"))):
         if value not in allowed:
             raise ValueError(f"{name}={value!r} is not allowed; choose one of {', '.join(allowed)}")
-    if method == "search" and convention != "misere":
-        raise ValueError("the proof search knows misere play only; use method=table, or method=auto")
+    if method in ("search", "halves") and convention != "misere":
+        raise ValueError(f"method={method} knows misere play only; use method=table, or method=auto")
     if method == "symmetry" and convention != "normal":
         raise ValueError("the argument by symmetry settles normal play only; use method=auto")
-    lines = _central_lines(rows, cols, memory if method == "auto" else math.inf)
-    if method == "central_line" and not lines:
+    lines = central_lines(rows, cols)
+    if method == "halves" and not lines:
         raise ValueError(
-            f"a {rows}x{cols} board has no central row or column that leaves at most {TABLE_CELLS} cells; use "
-            "method=auto"
+            f"a {rows}x{cols} board has no central row or column that leaves halves of at most {MAX_PART_CELLS} cells "
+            f"and sides of at most {SIDE}; use method=auto"
         )
     report = progress or (lambda text, fraction: None)
     began = time.perf_counter()
     result: dict[str, Any] = {"winner": None}
-    for way in _ways(rows, cols, convention, memory, bool(lines)) if method == "auto" else (method,):
+    for way in _ways(rows, cols, convention, memory) if method == "auto" else (method,):
         if way == "table":
-            result = _by_table(rows, cols, convention, (), memory, report, check, sample)
+            result = _by_table(rows, cols, convention, memory, report, check, sample)
         elif way == "symmetry":
             result = _by_symmetry(rows, cols)
         elif way == "search":
             result = _by_search(rows, cols, memory, checkpoint, report, first_moves, proof, seconds, check, sample)
         else:
             for line in lines:
-                result = _by_table(rows, cols, convention, (line,), memory, report, check, sample)
+                result = _by_halves(rows, cols, line, memory, report, proof, check, sample)
                 if result["winner"] is not None:
                     break
         method = way
@@ -96,31 +99,20 @@ def solve_tac_tix(
             "seconds": time.perf_counter() - began}  # fmt: skip
 
 
-def _central_lines(rows: int, cols: int, memory: float) -> list[int]:
-    """Whole central rows and columns after which a table is possible, the one that leaves the fewest counters first."""
-    lines = []
-    if rows % 2:
-        lines.append(((1 << cols) - 1) << rows // 2 * cols)
-    if cols % 2:
-        lines.append(sum(1 << r * cols + cols // 2 for r in range(rows)))
-    left = {line: rows * cols - line.bit_count() for line in lines}
-    return [line for line in sorted(lines, key=lambda line: left[line])
-            if 0 < left[line] <= TABLE_CELLS and table_bytes(left[line]) <= memory]  # fmt: skip
-
-
-def _ways(rows: int, cols: int, convention: str, memory: float, central: bool) -> list[str]:
+def _ways(rows: int, cols: int, convention: str, memory: float) -> list[str]:
     """Methods to try one after the other."""
     cells = rows * cols
     if cells <= TABLE_CELLS and table_bytes(cells) <= memory:
         return ["table"]
     if convention == "normal":
         return ["symmetry"]
-    ways = ["central_line"] * central + ["search"] * (max(rows, cols) <= SIDE)
+    small = any(2 * _QUICK_HALF >= cells - line.bit_count() for line in central_lines(rows, cols))
+    ways = ["halves"] * small + ["search"] * (max(rows, cols) <= SIDE)
     if not ways:
         raise MemoryError(
             f"no method settles a {rows}x{cols} board with {memory / 2**30:.1f} GiB: a table takes "
-            f"{table_bytes(cells) / 2**30:,.1f} GiB (at most {TABLE_CELLS} cells), and the proof search takes sides of "
-            f"at most {SIDE}"
+            f"{table_bytes(cells) / 2**30:,.1f} GiB (at most {TABLE_CELLS} cells), no central line leaves halves of at "
+            f"most {_QUICK_HALF} cells, and the proof search takes sides of at most {SIDE}"
         )
     return ways
 
@@ -140,14 +132,11 @@ def _by_symmetry(rows: int, cols: int) -> dict[str, Any]:
     return {"winner": "first", **_moves(rows, cols, [line], False), "line": None}
 
 
-def _by_table(rows: int, cols: int, convention: str, played: tuple[int, ...], memory: float, report: Report,
-              check: bool, sample: int | None) -> dict[str, Any]:  # fmt: skip
+def _by_table(rows: int, cols: int, convention: str, memory: float, report: Report, check: bool,
+              sample: int | None) -> dict[str, Any]:  # fmt: skip
     start = full_board(rows, cols)
-    for run in played:
-        start ^= run
     table = build_table(rows, cols, convention, start, memory, lambda fraction: report("table", fraction))
-    lost = table.is_lost(start)
-    line = list(played) + best_line(rows, cols, start, table.is_lost)
+    line = best_line(rows, cols, start, table.is_lost)
     facts: dict[str, Any] = {"lost_positions": table.count_lost(), "table_bytes": table.lost.nbytes,
                              "table_seconds": table.seconds}  # fmt: skip
     if check:
@@ -156,13 +145,35 @@ def _by_table(rows: int, cols: int, convention: str, played: tuple[int, ...], me
         checked = check_table(table, sample, progress=lambda done, of: report("checked", done / of))
         facts |= {"verified": "complete" if checked.complete else "sampled", "checked": checked.checked,
                   "verify_seconds": checked.seconds}  # fmt: skip
-    if not played:
-        moves = table.winning_moves()
-        return {"winner": "second" if lost else "first", **_moves(rows, cols, moves, True),
-                "line": line_text(cols, line), **facts}  # fmt: skip
-    if not lost:  # the central line does not win: nothing is shown
-        return {"winner": None, **_moves(rows, cols, [], False), "line": None, **facts}
-    return {"winner": "first", **_moves(rows, cols, list(played), False), "line": line_text(cols, line), **facts}
+    return {"winner": "second" if table.is_lost(start) else "first", **_moves(rows, cols, table.winning_moves(), True),
+            "line": line_text(cols, line), **facts}  # fmt: skip
+
+
+def _by_halves(rows: int, cols: int, line: int, memory: float, report: Report, proof_file: Path | None,
+               check: bool, sample: int | None) -> dict[str, Any]:  # fmt: skip
+    name = run_name(line, cols)
+    halves = build_halves(rows, cols, line, memory, lambda fraction: report(f"halves after {name}", fraction))
+    start = full_board(rows, cols) ^ line
+    result: dict[str, Any] = {"classes_of_half": len(halves.half.keys), "forms_of_half": len(halves.half.lost),
+                              "table_bytes": halves.lost.nbytes, "table_seconds": halves.seconds}  # fmt: skip
+    if not halves.is_lost(start):  # nothing is shown of other first moves
+        return {"winner": None, **_moves(rows, cols, [], False), "line": None, **result}
+    moves = [line] + best_line(rows, cols, start, halves.is_lost)
+    result = {"winner": "first", **_moves(rows, cols, [line], False), "line": line_text(cols, moves), **result}
+    found = halves.proof(memory, lambda positions: report(f"proof: {positions:,} positions", None))
+    return result | _prove(found, report, proof_file, check, sample)
+
+
+def _prove(proof: Proof, report: Report, file: Path | None, check: bool, sample: int | None) -> dict[str, Any]:
+    """Write a proof and verify it."""
+    result: dict[str, Any] = {"proof_positions": len(proof.lost), "proof_gaps": proof.missing}
+    if file is not None:
+        proof.save(file)
+    if check and not proof.missing:
+        checked = verify(proof, sample, progress=lambda done, of: report(f"verified {done:,} of {of:,}", done / of))
+        result |= {"verified": "complete" if checked.complete else "sampled", "checked": checked.checked,
+                   "answers": checked.answers, "verify_seconds": checked.seconds}  # fmt: skip
+    return result
 
 
 def _moves(rows: int, cols: int, moves: list[int], complete: bool) -> dict[str, Any]:
@@ -212,11 +223,4 @@ def _by_search(rows: int, cols: int, memory: float, checkpoint: Path | None,
               "line": line_text(cols, best_line(rows, cols, full, lambda mask: search.value_of(mask) == LOST)),
               **result}  # fmt: skip
     found = extract_proof(search, None, tuple(winning))
-    result["proof_positions"], result["proof_gaps"] = len(found.lost), found.missing
-    if proof_file is not None:
-        found.save(proof_file)
-    if check and not found.missing:
-        checked = verify(found, sample, progress=lambda done, of: report(f"verified {done:,} of {of:,}", done / of))
-        result |= {"verified": "complete" if checked.complete else "sampled", "checked": checked.checked,
-                   "answers": checked.answers, "verify_seconds": checked.seconds}  # fmt: skip
-    return result
+    return result | _prove(found, report, proof_file, check, sample)
