@@ -80,7 +80,8 @@ def solve_tac_tix(
     report = progress or (lambda text, fraction: None)
     began = time.perf_counter()
     result: dict[str, Any] = {"winner": None}
-    for way in _ways(rows, cols, convention, memory) if method == "auto" else (method,):
+    ways = _ways(rows, cols, convention, memory) if method == "auto" else [method]
+    for way in ways:
         if way == "table":
             result = _by_table(rows, cols, convention, memory, report, check, sample)
         elif way == "symmetry":
@@ -88,10 +89,14 @@ def solve_tac_tix(
         elif way == "search":
             result = _by_search(rows, cols, memory, checkpoint, report, first_moves, proof, seconds, check, sample)
         else:
-            for line in lines:
-                result = _by_halves(rows, cols, line, memory, report, proof, check, sample)
-                if result["winner"] is not None:
-                    break
+            try:
+                for line in lines:
+                    result = _by_halves(rows, cols, line, memory, report, proof, check, sample)
+                    if result["winner"] is not None:
+                        break
+            except MemoryError:
+                if way == ways[-1]:
+                    raise
         method = way
         if result["winner"] is not None:
             break

@@ -11,8 +11,8 @@ from agents.tac_tix.verify import verify
 
 
 @pytest.mark.parametrize("rows, cols, convention, methods", [
-    (4, 4, "misere", ("table", "search")), (4, 5, "misere", ("table", "search", "central_line")),
-    (5, 5, "misere", ("auto", "search", "central_line")), (3, 5, "normal", ("auto", "table", "central_line")),
+    (4, 4, "misere", ("table", "search")), (4, 5, "misere", ("table", "search", "halves")),
+    (5, 5, "misere", ("auto", "search", "halves")), (3, 5, "normal", ("auto", "table")),
     (1, 1, "misere", ("table", "search")), (1, 1, "normal", ("table",)),
 ])  # fmt: skip
 def test_methods_agree(rows, cols, convention, methods):
@@ -29,7 +29,7 @@ def test_methods_agree(rows, cols, convention, methods):
 
 def test_a_central_line_that_does_not_win():
     """2x15 is won by the first player, but not by taking the central column; then the search has to do it."""
-    assert solve_tac_tix(2, 15, method="central_line")["winner"] is None
+    assert solve_tac_tix(2, 15, method="halves")["winner"] is None
 
 
 def test_larger_boards_of_normal_play():
@@ -42,7 +42,7 @@ def test_larger_boards_of_normal_play():
 
 
 def test_what_fits_is_tried():
-    assert solve_tac_tix(5, 5, memory=2**20)["method"] == "central_line"
+    assert solve_tac_tix(5, 5, memory=2**20)["method"] == "halves"
     assert solve_tac_tix(4, 6, memory=2**20)["method"] == "search"
 
 
@@ -75,7 +75,8 @@ def test_files_and_interruption(tmp_path):
     (dict(rows=4, cols=4, method="magic"), "auto, table"), (dict(rows=4, cols=4, first_moves="few"), "one, all"),
     (dict(rows=4, cols=4, convention="mis"), "misere, normal"), (dict(rows=8, cols=8), "at most 62"),
     (dict(rows=4, cols=4, convention="normal", method="search"), "misere play only"),
-    (dict(rows=4, cols=4, method="central_line"), "no central row"),
+    (dict(rows=5, cols=5, convention="normal", method="halves"), "misere play only"),
+    (dict(rows=4, cols=4, method="halves"), "no central row"),
     (dict(rows=4, cols=4, method="symmetry"), "normal play only"),
 ])  # fmt: skip
 def test_errors(arguments, words):
