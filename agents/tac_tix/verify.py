@@ -30,7 +30,8 @@ _TABLE = types.Array(types.uint64, 2, "C")
 _LIST = types.Array(types.int64, 1, "C")
 _GRID = types.Array(types.int64, 2, "C")
 _GROUPS = 16  # columns of a position: number of groups, then their names in ascending order
-_SEEN = 1 << 18  # positions of the answered side that are remembered
+_SEEN = 1 << 20  # positions of the answered side that are remembered
+_ROOM = 1 << 25  # numbers in the lists of moves: 256 MiB
 
 
 class ProofError(Exception):
@@ -102,8 +103,22 @@ def _runs(grid, out):
 
 
 @kernel(types.void(_NAMES, types.int64))
+def _leave_out_pairs(position, count):
+    """Leave out pairs of single counters (name 1) of ``count`` names in ascending order from index 1 on, and write the
+    number of the others."""
+    single = 0
+    while single < count and position[1 + single] == np.uint64(1):
+        single += 1
+    gone = single - single % 2
+    if gone:
+        for i in range(1, count - gone + 1):
+            position[i] = position[i + gone]
+    position[0] = np.uint64(count - gone)
+
+
+@kernel(types.void(_NAMES, types.int64))
 def _settle(position, count):
-    """Sort the ``count`` names from index 1 on, leave out pairs of single counters (name 1), write the number."""
+    """Sort the ``count`` names from index 1 on, leave out pairs of single counters, write the number."""
     for i in range(2, count + 1):
         name = position[i]
         j = i - 1
@@ -111,25 +126,16 @@ def _settle(position, count):
             position[j + 1] = position[j]
             j -= 1
         position[j + 1] = name
-    single = 0
-    while single < count and position[1 + single] == np.uint64(1):
-        single += 1
-    gone = single - single % 2
-    for i in range(1, count - gone + 1):
-        position[i] = position[i + gone]
-    position[0] = np.uint64(count - gone)
+    _leave_out_pairs(position, count)
 
 
-@kernel(types.void(_NAMES, types.int64, _GRID, _GRID, types.int64, _NAMES))
-def _after(position, group, grid, runs, k, out):
-    """The position after run ``k`` has been taken from a group that lies in the grid; the grid is restored."""
+@kernel(types.int64(_GRID, _GRID, types.int64, _NAMES))
+def _pieces(grid, runs, k, out):
+    """Write the names of the groups that remain of the one in the grid after run ``k`` has been taken, in ascending
+    order; returns how many. The grid is restored."""
     row_list = np.empty(64, dtype=np.int64)
     col_list = np.empty(64, dtype=np.int64)
     count = 0
-    for i in range(np.int64(position[0])):
-        if i != group:
-            count += 1
-            out[count] = position[1 + i]
     r, c, down, right, length = runs[k, 0], runs[k, 1], runs[k, 2], runs[k, 3], runs[k, 4]
     for i in range(length):
         grid[r + i * down, c + i * right] = 0
@@ -149,15 +155,73 @@ def _after(position, group, grid, runs, k, out):
                         row_list[found], col_list[found] = r1, c1
                         found += 1
                 done += 1
+            name = _name(row_list, col_list, found)
+            at = count
+            while at > 0 and out[at - 1] > name:
+                out[at] = out[at - 1]
+                at -= 1
+            out[at] = name
             count += 1
-            out[count] = _name(row_list, col_list, found)
     for i in range(1, 9):
         for j in range(1, 9):
             if grid[i, j] == 2:
                 grid[i, j] = 1
     for i in range(length):
         grid[r + i * down, c + i * right] = 1
-    _settle(out, count)
+    return count
+
+
+@kernel(types.int64(types.uint64, _NAMES, _TABLE, _LIST, _GRID, _GRID))
+def _moves_of(name, moves, places, used, grid, runs):
+    """Where ``moves`` lists what each move from a group leaves: the number of moves, then for each the number of
+    groups and their names. Lists are kept until there is no room (``used``: how much is taken, how many lists);
+    ``places`` [2**k, 2] says where they are (group, place + 1). ``grid`` and ``runs`` are scratch.
+    """
+    last = places.shape[0] - 1
+    slot = np.int64((name * np.uint64(0xD6E8FEB86659FD93)) >> np.uint64(40)) & last
+    while places[slot, 1] != np.uint64(0):
+        if places[slot, 0] == name:
+            return np.int64(places[slot, 1]) - 1
+        slot = (slot + 1) & last
+    _lay(name, grid)
+    count = _runs(grid, runs)
+    if used[0] + count * 17 + 1 > moves.size or 2 * used[1] > last:
+        places[:, 1] = 0
+        used[0] = used[1] = 0
+        slot = np.int64((name * np.uint64(0xD6E8FEB86659FD93)) >> np.uint64(40)) & last
+    start = used[0]
+    moves[start] = np.uint64(count)
+    at = start + 1
+    for k in range(count):
+        found = _pieces(grid, runs, k, moves[at + 1 :])
+        moves[at] = np.uint64(found)
+        at += found + 1
+    used[0] = at
+    used[1] += 1
+    places[slot, 0] = name
+    places[slot, 1] = np.uint64(start + 1)
+    return start
+
+
+@kernel(types.void(_NAMES, types.int64, _NAMES, types.int64, _NAMES))
+def _after(position, group, moves, at, out):
+    """The position after a move that replaces ``group`` by the groups listed at ``moves[at]``."""
+    count, new = 0, at + 1
+    end = new + np.int64(moves[at])
+    for i in range(np.int64(position[0])):
+        if i == group:
+            continue
+        while new < end and moves[new] < position[1 + i]:
+            count += 1
+            out[count] = moves[new]
+            new += 1
+        count += 1
+        out[count] = position[1 + i]
+    while new < end:
+        count += 1
+        out[count] = moves[new]
+        new += 1
+    _leave_out_pairs(out, count)
 
 
 @kernel(types.uint64(_NAMES))
@@ -181,24 +245,28 @@ def _same(a, b):
 
 @kernel(types.boolean(_NAMES, _TABLE, _LIST))
 def _contains(position, positions, index):
-    """Whether a position is among ``positions``; ``index`` int64[power of 2] holds their numbers, -1 where free."""
+    """Whether a position is among ``positions``; ``index`` int64[power of 2] holds their numbers in the lower 32 bits
+    and 31 bits of their digests above, so that few others are looked at; -1 where it is free."""
     if position[0] >= np.uint64(_GROUPS):
         return False
-    slot = np.int64(_digest(position) & np.uint64(index.size - 1))
+    digest = _digest(position)
+    slot = np.int64(digest & np.uint64(index.size - 1))
     while index[slot] >= 0:
-        if _same(position, positions[index[slot]]):
-            return True
-        slot = (slot + 1) % index.size
+        if index[slot] >> 32 == np.int64(digest >> np.uint64(33)):
+            if _same(position, positions[index[slot] & 0xFFFFFFFF]):
+                return True
+        slot = (slot + 1) & (index.size - 1)
     return False
 
 
 @kernel(types.void(_TABLE, _LIST))
 def _fill_index(positions, index):
     for number in range(positions.shape[0]):
-        slot = np.int64(_digest(positions[number]) & np.uint64(index.size - 1))
+        digest = _digest(positions[number])
+        slot = np.int64(digest & np.uint64(index.size - 1))
         while index[slot] >= 0:
-            slot = (slot + 1) % index.size
-        index[slot] = number
+            slot = (slot + 1) & (index.size - 1)
+        index[slot] = np.int64(digest >> np.uint64(33)) << 32 | number
 
 
 @kernel(types.int64(_TABLE, _TABLE))
@@ -238,23 +306,29 @@ def _read(keys, positions):
     return -1
 
 
-@kernel(types.int64(_TABLE, _LIST, _LIST, _TABLE))
-def _check(positions, index, chosen, seen):
+@kernel(types.int64(_TABLE, _LIST, _LIST, _TABLE, _NAMES, _TABLE, _LIST))
+def _check(positions, index, chosen, seen, moves, places, used):
     """Look for an answer to every move from the chosen positions: how many were found, or -1 - (the number of a
-    position with a move that has none). ``seen`` [n, 16] remembers positions that have been answered."""
+    position with a move that has none). ``seen`` [n, 16] remembers positions that have been answered; ``moves``,
+    ``places`` and ``used`` see ``_moves_of``."""
     answers = 0
     moved = np.zeros(64, dtype=np.uint64)
     answered = np.zeros(64, dtype=np.uint64)
     grid = np.zeros((10, 10), dtype=np.int64)
-    other = np.zeros((10, 10), dtype=np.int64)
     runs = np.empty((512, 5), dtype=np.int64)
-    replies = np.empty((512, 5), dtype=np.int64)
+    here = np.empty(512 * 17, dtype=np.uint64)  # the list of the group that is moved in: ``moves`` may start anew
     for number in chosen:
         position = positions[number]
         for group in range(np.int64(position[0])):
-            _lay(position[1 + group], grid)
-            for k in range(_runs(grid, runs)):
-                _after(position, group, grid, runs, k, moved)
+            at = _moves_of(position[1 + group], moves, places, used, grid, runs)
+            end = at + 1
+            for _ in range(np.int64(moves[at])):
+                end += np.int64(moves[end]) + 1
+            here[: end - at] = moves[at:end]
+            at = 1
+            for _ in range(np.int64(here[0])):
+                _after(position, group, here, at, moved)
+                at += np.int64(here[at]) + 1
                 if moved[0] == np.uint64(0):
                     continue  # the mover has emptied the board and lost
                 slot = np.int64(_digest(moved) & np.uint64(seen.shape[0] - 1))
@@ -262,9 +336,12 @@ def _check(positions, index, chosen, seen):
                     continue
                 found = False
                 for j in range(np.int64(moved[0])):
-                    _lay(moved[1 + j], other)
-                    for q in range(_runs(other, replies)):
-                        _after(moved, j, other, replies, q, answered)
+                    reply = _moves_of(moved[1 + j], moves, places, used, grid, runs)
+                    count = np.int64(moves[reply])
+                    reply += 1
+                    for _ in range(count):
+                        _after(moved, j, moves, reply, answered)
+                        reply += np.int64(moves[reply]) + 1
                         if _contains(answered, positions, index):
                             found = True
                             break
@@ -296,7 +373,7 @@ def verify(
     bad = _read(proof.lost, positions)
     if bad >= 0:
         raise ProofError(f"position {bad} of the proof cannot be read")
-    index = np.full(1 << (2 * len(positions)).bit_length(), -1, dtype=np.int64)
+    index = np.full(1 << (4 * len(positions)).bit_length(), -1, dtype=np.int64)
     _fill_index(positions, index)
     for root in _roots(proof):
         if not _contains(root, positions, index):
@@ -306,9 +383,11 @@ def verify(
         drawn = np.random.default_rng(seed).choice(numbers, sample, replace=False)
         numbers = np.union1d(drawn, numbers[:1])
     seen = np.zeros((_SEEN, _GROUPS), dtype=np.uint64)
+    moves, places = np.zeros(_ROOM, dtype=np.uint64), np.zeros((1 << 20, 2), dtype=np.uint64)
+    used = np.zeros(2, dtype=np.int64)
     answers = checked = 0
     for part in np.array_split(numbers, max(1, len(numbers) // 2000)):
-        result = _check(positions, index, part, seen)
+        result = _check(positions, index, part, seen, moves, places, used)
         if result < 0:
             raise ProofError(f"position {-1 - result} of the proof allows a move that the proof has no answer to")
         answers += result
