@@ -8,7 +8,7 @@ those that leave few counters in many groups.
 The search is one kernel whose whole state lies in arrays: it runs in slices, between which progress is shown, the
 table grows and checkpoints are written. The table grows up to the memory cap. Then wins *at first look* (one move leads
 to a position that the table knows as lost) are given up and no longer stored: nine of ten results are such, and finding
-one again costs one expansion (4x8: 526 thousand results stored instead of 4.8 million, in 1.5 times the time). When
+one again costs one expansion (4x8: 526 thousand results stored instead of 4.8 million, in 1.7 times the time). When
 the table is full again, new results replace those in their neighbourhood that took the least work. A checkpoint is the
 table: a resumed search starts at the root and finds everything solved before in it.
 """
