@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from cfr.phantom.abrupt_form import AbruptForm
+from cfr.phantom.announced_form import AnnouncedForm
 from cfr.phantom.base import PhantomForm
 from cfr.phantom.form import ClassicalForm
 from cfr.phantom.policy import FORMAT, KIND, MergedPolicy
@@ -17,7 +18,8 @@ from cfr.tree import game_from_spec
 from envs.core import Game
 
 __all__ = [
-    "AbruptForm", "ClassicalForm", "MergedPolicy", "PhantomForm", "load_policy", "phantom_form", "prefers_phantom",
+    "AbruptForm", "AnnouncedForm", "ClassicalForm", "MergedPolicy", "PhantomForm", "load_policy", "phantom_form",
+    "prefers_phantom",
 ]  # fmt: skip
 
 FEWEST_CELLS, MOST_CELLS = 8, 10
@@ -49,6 +51,7 @@ def load_policy(path: str | os.PathLike[str]) -> TabularPolicy | MergedPolicy | 
 
 def phantom_form(game: Any, memory_limit: int | None = None) -> PhantomForm:
     """The form of a game in its version; merged nodes come from the cache on disk when they are there."""
-    if getattr(game, "classical", True):
-        return ClassicalForm(game, memory_limit, use_cache=True)
-    return AbruptForm(game, memory_limit)
+    if not getattr(game, "classical", True):
+        return AbruptForm(game, memory_limit)
+    form = ClassicalForm if getattr(game, "info", "silent") == "silent" else AnnouncedForm
+    return form(game, memory_limit, use_cache=True)

@@ -45,7 +45,7 @@ class AbruptForm(PhantomForm):
     graphs: tuple[Graph, Graph]
 
     def __init__(self, game: Any, memory_limit: int | None = None, threads: int | None = None) -> None:
-        super().__init__(game, "abrupt")
+        super().__init__(game, "abrupt", ("silent",))
         _check_size(game, memory_limit)
         began = time.perf_counter()
         self._abrupt = build_abrupt(game.cells, game.win_table())
