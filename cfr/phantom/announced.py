@@ -27,9 +27,6 @@ from envs.kernels import kernel
 
 I8 = types.Array(types.int8, 1, "C")
 
-# Columns of ``Announced.senders``.
-SEQUENCE, STRIDE, LANE_BEFORE, LANE_AFTER = range(4)
-
 
 def count_vectors(player: int, turns: int) -> list[np.ndarray]:
     """How ``player`` can collide in his first ``turns`` turns: the vectors of t + 1 turns that continue vector v of t
@@ -70,11 +67,14 @@ class Announced:
     ``first`` int64, ``action`` int8, ``collide`` and ``place`` int32: as in ``cfr.phantom.classical.Graph``, ``place``
     leads to arrivals. ``child`` int32, ``ways`` int8, one an arrival: the nodes that it is are
     ``child:child + ways``; none at a leaf.
-    ``silent``: the nodes without lanes, of which ``base`` int32 is the place of lane 0 (-1: left out), ``stones`` int8
-    and ``own_lane`` int32 the finished turns. ``own_start``, ``own_nodes``: as in ``silent``, without those left out.
-    ``senders`` int32[silent sequences, 4]: the sequence at lane 0, how far the one at the next lane is, and the own
-    lane before and after the turn when the sequence places a stone. ``heard``: the opponent's count vectors.
-    ``settled``: whether the leaves are settled (worth their mass) or drawn (worth nothing).
+    ``silent``: the nodes without lanes (and without pairs); ``base`` int32: the place of their lane 0; ``stones`` int8: own ones.
+    ``own_start``: as in ``Graph``, of each pair of placement orders in which this player is to move the compatible
+    nodes, each with the place of lane 0 (``own_places`` int32) and the own lane (``own_lanes`` int16);
+    ``own_stones`` int8[pairs]. ``other_start``: of each pair in which the opponent is, the placements that lead there,
+    each with its sequence at lane 0 (int32), how far the next lane's is (``other_strides`` int8), and the own lane
+    after it (``other_lanes`` int16), at a leaf before that turn, of which nothing is heard.
+    ``heard``: the opponent's count vectors. ``settled``: whether leaves are settled (worth their mass) or drawn (worth
+    nothing).
     """
 
     silent: Graph
@@ -87,10 +87,14 @@ class Announced:
     ways: np.ndarray
     base: np.ndarray
     stones: np.ndarray
-    own_lane: np.ndarray
     own_start: np.ndarray
-    own_nodes: np.ndarray
-    senders: np.ndarray
+    own_stones: np.ndarray
+    own_places: np.ndarray
+    own_lanes: np.ndarray
+    other_start: np.ndarray
+    other_sequences: np.ndarray
+    other_strides: np.ndarray
+    other_lanes: np.ndarray
     heard: tuple[np.ndarray, ...]
     settled: bool
 
@@ -224,16 +228,26 @@ def announce(player: int, n: int, graph: Graph, settle: bool) -> Announced:
         collide, place,
     )  # fmt: skip
 
-    senders = np.zeros((graph.num_sequences, 4), dtype=np.int32)
-    within = np.arange(graph.num_sequences - 1) - np.repeat(graph.first[:-1] - 1, width)
-    senders[1:, SEQUENCE] = np.repeat(first[base], width) + within
-    senders[1:, STRIDE] = np.repeat(width, width)
-    senders[1:, LANE_BEFORE] = np.repeat(own_lane, width)
-    senders[1:, LANE_AFTER] = np.repeat(own_starts[starts_at[stones] + own_lane] + collisions, width)
+    own_nodes, own_start = graph.own_nodes, graph.own_start
+    kept = base[own_nodes] >= 0
+    own_stones = stones[own_nodes[own_start[:-1]]]
+    own_start, own_nodes = np.concatenate([[0], np.cumsum(kept)])[own_start], own_nodes[kept]
 
-    kept = base[graph.own_nodes] >= 0
-    kept_before = np.concatenate([[0], np.cumsum(kept)])
+    # Of every silent sequence: itself at lane 0, and the own lane that the opponent knows of when it ends the turn.
+    told = np.where(2 * stones + player + 1 >= n - settle, own_lane, own_starts[starts_at[stones] + own_lane] + collisions)
+    node = np.repeat(np.arange(graph.num_nodes), width)
+    sequence, stride, lane = (np.zeros(graph.num_sequences, dtype=d) for d in (np.int32, np.int8, np.int16))
+    sequence[1:] = first[base[node]] + np.arange(1, graph.num_sequences) - graph.first[node]
+    stride[1:] = width[node]
+    lane[1:] = told[node]
+    ends = graph.other_sequences
+
+    nothing = np.empty(0, dtype=np.int32)
+    silent = dataclasses.replace(
+        graph, own_start=nothing, own_nodes=nothing, other_start=nothing, other_sequences=nothing
+    )  # fmt: skip
     return Announced(
-        graph, tuple(levels), first, action, collide, place, np.concatenate(child), np.concatenate(ways), base, stones,
-        own_lane, kept_before[graph.own_start], graph.own_nodes[kept], senders, tuple(heard), settle,
+        silent, tuple(levels), first, action, collide, place, np.concatenate(child), np.concatenate(ways), base, stones,
+        own_start, own_stones, base[own_nodes], own_lane[own_nodes].astype(np.int16),
+        graph.other_start, sequence[ends], stride[ends], lane[ends], tuple(heard), settle,
     )  # fmt: skip

@@ -45,14 +45,11 @@ class AnnouncedForm(MergedForm):
     def masses(self, player: int, opponent_reach: np.ndarray) -> np.ndarray:
         """float64[places]: the opponent's part of the probability of every node of ``player``."""
         own, other = self.graphs[player], self.graphs[1 - player]
-        lanes, own_lanes = (
-            np.array([getattr(level, name) for level in own.levels]) for name in ("lanes", "own_lanes")
-        )
+        widths, heights = (np.array(column) for column in zip(*((x.lanes, x.own_lanes) for x in own.levels), strict=True))
         result = np.zeros(own.num_places)
         announced_masses.masses(
-            own.own_start, own.own_nodes, own.base, own.stones, own.own_lane, lanes, own_lanes,
-            np.array([level.leaf for level in own.levels]), other.silent.other_start, other.silent.other_sequences,
-            other.senders, opponent_reach, result,
+            own.own_start, own.own_stones, own.own_places, own.own_lanes, widths, heights, other.other_start,
+            other.other_sequences, other.other_strides, other.other_lanes, opponent_reach, result,
         )  # fmt: skip
         for level in own.levels:
             if not level.leaf:

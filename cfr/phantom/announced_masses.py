@@ -9,39 +9,45 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from cfr.phantom.announced import I8, LANE_AFTER, LANE_BEFORE, SEQUENCE, STRIDE
-from cfr.phantom.classical import I32, I32_2D, I64
+from cfr.phantom.announced import I8
+from cfr.phantom.classical import I32, I64
+from cfr.prefetch import prefetch
 from envs.kernels import F64, kernel
 
-FLAGS = types.Array(types.bool_, 1, "C")
+I16 = types.Array(types.int16, 1, "C")
+
+AHEAD = 16  # entries whose numbers are asked for before they are needed
+LINE = 8  # numbers in a cache line
 
 
-@kernel(types.void(I64, I32, I32, I8, I32, I64, I64, FLAGS, I64, I32, I32_2D, F64, F64))
+@kernel(types.void(I64, I8, I32, I16, I64, I64, I64, I32, I8, I16, F64, F64))
 def masses(
-    own_start, own_nodes, base, stones, own_lane, lanes, own_lanes, leaf, other_start, other_sequences, senders, reach,
-    mass,
+    own_start, own_stones, own_places, own_lanes, widths, heights, other_start, other_sequences, other_strides,
+    other_lanes, reach, mass,
 ):  # fmt: skip
     """Masses of the decisions and of the leaves' arrivals of ``mass`` float64[places], which holds zeros before.
 
-    ``lanes``, ``own_lanes``, ``leaf``: as in ``Level``, by own stones; ``senders``, ``reach``: of the opponent. At a
-    leaf nothing is heard of his last turn.
+    ``own_*``: of the player; ``widths``, ``heights``: how many vectors he has heard, and collided in, by his stones;
+    ``other_*``, ``reach``: of the opponent.
     """
-    sums = np.empty(np.max(lanes * own_lanes))
+    sums = np.empty(np.max(widths * heights))
     for pair in range(own_start.size - 1):
-        k = stones[own_nodes[own_start[pair]]]
-        width, height = lanes[k], own_lanes[k]
-        told = LANE_BEFORE if leaf[k] else LANE_AFTER
+        width, height = widths[own_stones[pair]], heights[own_stones[pair]]
         sums[: width * height] = 0.0
         for e in range(other_start[pair], other_start[pair + 1]):
-            s = other_sequences[e]
-            at, stride, lane = senders[s, SEQUENCE], senders[s, STRIDE], senders[s, told]
+            if e + AHEAD < other_sequences.size:
+                at, size = other_sequences[e + AHEAD], height * other_strides[e + AHEAD]
+                for part in range(0, size, LINE):
+                    prefetch(reach, at + part)
+            at, stride, lane = other_sequences[e], other_strides[e], other_lanes[e]
             for row in range(height):
                 sums[row * width + lane] += reach[at + row * stride]
         for e in range(own_start[pair], own_start[pair + 1]):
-            node = own_nodes[e]
-            row, to = own_lane[node] * width, base[node]
+            if e + AHEAD < own_places.size:
+                prefetch(mass, np.int64(own_places[e + AHEAD]))
+            at, row = own_places[e], own_lanes[e] * width
             for lane in range(width):
-                mass[to + lane] += sums[row + lane]
+                mass[at + lane] += sums[row + lane]
 
 
 @kernel(types.void(types.int64, types.int64, types.int64, I32, I8, F64))
