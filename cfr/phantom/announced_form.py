@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from cfr.phantom import announced_masses, masses
-from cfr.phantom.announced import Announced, Level, announce, can_be_drawn
+from cfr.phantom.announced import Announced, Level
+from cfr.phantom.announced_build import announce, can_be_drawn
 from cfr.phantom.announced_size import announced_bytes
 from cfr.phantom.base import never_decides
 from cfr.phantom.form import MergedForm, silent_graphs
@@ -42,18 +43,19 @@ class AnnouncedForm(MergedForm):
             self.graphs = tuple(pool.map(lambda p: announce(p, game.cells, silent[p], settle), (0, 1)))
         self.origin = f"{origin} in {time.perf_counter() - began:.2f} s"
 
-    def masses(self, player: int, opponent_reach: np.ndarray) -> np.ndarray:
-        """float64[places]: the opponent's part of the probability of every node of ``player``."""
-        own, other = self.graphs[player], self.graphs[1 - player]
-        widths, heights = (np.array(column) for column in zip(*((x.lanes, x.own_lanes) for x in own.levels), strict=True))
-        result = np.zeros(own.num_places)
+    def masses(self, player: int, opponent_reach: np.ndarray, result: np.ndarray | None = None) -> np.ndarray:
+        graph, own, other = self.graphs[player], self.graphs[player].pairs, self.graphs[1 - player].pairs
+        widths, heights = np.array([(level.lanes, level.own_lanes) for level in graph.levels]).T.copy()
+        if result is None:
+            result = np.empty(graph.num_places)
+        result[:] = 0.0
         announced_masses.masses(
-            own.own_start, own.own_stones, own.own_places, own.own_lanes, widths, heights, other.other_start,
-            other.other_sequences, other.other_strides, other.other_lanes, opponent_reach, result,
+            own.own_start, own.own_places, own.own_lanes, own.own_stones, other.other_start, other.other_sequences,
+            other.other_strides, other.other_lanes, widths, heights, opponent_reach, result,
         )  # fmt: skip
-        for level in own.levels:
+        for level in graph.levels:
             if not level.leaf:
-                self._arrivals(announced_masses.gather, own, level, result)
+                self._arrivals(announced_masses.gather, graph, level, result)
         return result
 
     @staticmethod
@@ -62,7 +64,7 @@ class AnnouncedForm(MergedForm):
 
     def _forward(self, player: int, behaviour: np.ndarray, node_reach: np.ndarray, reach: np.ndarray) -> None:
         graph = self.graphs[player]
-        reach[graph.collide.size :] = 0.0  # the idle nodes
+        reach[graph.first[graph.idle_nodes.start] :] = 0.0
         for level in graph.levels:
             self._arrivals(announced_masses.spread, graph, level, node_reach)
             masses.reaches(
@@ -72,10 +74,11 @@ class AnnouncedForm(MergedForm):
 
     def _backward(self, player: int, kernel: Callable[..., None], mass: np.ndarray, *arrays: np.ndarray) -> np.ndarray:
         graph = self.graphs[player]
-        node_value = np.empty(mass.size)
+        node_value = np.zeros(mass.size)
+        if graph.settled:
+            node_value[graph.leaves] = mass[graph.leaves]
         for level in reversed(graph.levels):
             if level.leaf:
-                node_value[level.arrivals] = mass[level.arrivals] if graph.settled else 0.0
                 continue
             kernel(
                 level.decisions.start, level.decisions.stop, graph.first, graph.collide, graph.place, mass, *arrays,
@@ -85,10 +88,12 @@ class AnnouncedForm(MergedForm):
         return node_value
 
     def best_response(self, player: int, opponent_reach: np.ndarray) -> tuple[float, np.ndarray]:
+        """The best payoff against the opponent's reach, and a deterministic behaviour that attains it."""
+        graph = self.graphs[player]
         value, behaviour = super().best_response(player, opponent_reach)
-        idle = self.graphs[player].first[self.graphs[player].num_places :]
+        idle = graph.first[graph.idle_nodes]
         behaviour[idle[0] :] = 0.0
-        behaviour[idle[:-1]] = 1.0
+        behaviour[idle] = 1.0
         return value, behaviour
 
     def add_regrets(
@@ -98,15 +103,15 @@ class AnnouncedForm(MergedForm):
         reaches: Sequence[np.ndarray],
         instantaneous: np.ndarray,
         regrets: np.ndarray,
+        mass: np.ndarray | None = None,
     ) -> None:
-        super().add_regrets(player, behaviours, reaches, instantaneous, regrets)
-        instantaneous[self.graphs[player].collide.size :] = 0.0
+        """Counterfactual regrets of the player's behaviour against the opponent's ``reaches``; ``mass`` float64[N] gets
+        the opponent's part of the probability of every node."""
+        super().add_regrets(player, behaviours, reaches, instantaneous, regrets, mass)
+        graph = self.graphs[player]
+        instantaneous[graph.first[graph.idle_nodes.start] :] = 0.0
 
     def find(self, player: int, tokens: np.ndarray) -> tuple[np.ndarray, slice]:
-        """(legal actions int32[k], their sequences) at the node of a player's information tokens.
-
-        KeyError when no game reaches this information.
-        """
         graph = self.graphs[player]
         told = heard_counts(self.game, player, tokens)
         actions, node = graph.find(*told) if told is not None else (tokens, -1)
@@ -115,6 +120,5 @@ class AnnouncedForm(MergedForm):
         return actions, slice(int(graph.first[node]), int(graph.first[node + 1]))
 
     def unmerged(self, player: int) -> Unmerged:
-        """The player's information states that have nodes of their own, each with its node."""
         graph = self.graphs[player]
         return Unmerged(graph, player, (graph.child, graph.ways), announced_tokens(self.game))

@@ -1,7 +1,7 @@
 """Masses of the nodes of ``cfr.phantom.announced``, and what arrivals are: sums over their nodes.
 
-Given both placement orders and both count vectors, the players' collisions are independent; the sums of
-``cfr.phantom.masses`` become sums of rows over the count vectors.
+Given both placement orders and both count vectors, the players' collisions are independent: the sums of
+``cfr.phantom.masses`` become sums of rows, a row for each vector.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from cfr.phantom.announced import I8
+from cfr.phantom.announced_build import I8
 from cfr.phantom.classical import I32, I64
 from cfr.prefetch import prefetch
 from envs.kernels import F64, kernel
@@ -20,15 +20,15 @@ AHEAD = 16  # entries whose numbers are asked for before they are needed
 LINE = 8  # numbers in a cache line
 
 
-@kernel(types.void(I64, I8, I32, I16, I64, I64, I64, I32, I8, I16, F64, F64))
+@kernel(types.void(I64, I32, I16, I8, I64, I32, I8, I16, I64, I64, F64, F64))
 def masses(
-    own_start, own_stones, own_places, own_lanes, widths, heights, other_start, other_sequences, other_strides,
-    other_lanes, reach, mass,
+    own_start, own_places, own_lanes, own_stones, other_start, other_sequences, other_strides, other_lanes, widths,
+    heights, reach, mass,
 ):  # fmt: skip
-    """Masses of the decisions and of the leaves' arrivals of ``mass`` float64[places], which holds zeros before.
+    """Masses of the decisions and the leaves; ``mass`` float64[places] holds zeros before.
 
-    ``own_*``: of the player; ``widths``, ``heights``: how many vectors he has heard, and collided in, by his stones;
-    ``other_*``, ``reach``: of the opponent.
+    ``own_*``: of the player's ``Pairs``; ``other_*``, ``reach``: of the opponent; ``widths``, ``heights``: how many
+    vectors the player has heard, and of his own, by his stones.
     """
     sums = np.empty(np.max(widths * heights))
     for pair in range(own_start.size - 1):
@@ -36,8 +36,8 @@ def masses(
         sums[: width * height] = 0.0
         for e in range(other_start[pair], other_start[pair + 1]):
             if e + AHEAD < other_sequences.size:
-                at, size = other_sequences[e + AHEAD], height * other_strides[e + AHEAD]
-                for part in range(0, size, LINE):
+                at = other_sequences[e + AHEAD]
+                for part in range(0, height * other_strides[e + AHEAD], LINE):
                     prefetch(reach, at + part)
             at, stride, lane = other_sequences[e], other_strides[e], other_lanes[e]
             for row in range(height):
@@ -50,19 +50,22 @@ def masses(
                 mass[at + lane] += sums[row + lane]
 
 
-@kernel(types.void(types.int64, types.int64, types.int64, I32, I8, F64))
-def gather(start, stop, nodes, child, ways, numbers):
-    """``numbers[i]`` of the arrivals start..stop-1: the sum over their nodes. ``nodes``: the place of arrival 0."""
+_ARRIVALS = types.int64, types.int64, types.int64, I32, I8, F64
+
+
+@kernel(types.void(*_ARRIVALS))
+def gather(start, stop, first, child, ways, numbers):
+    """``numbers`` of the arrivals start..stop-1: the sums over their nodes. ``first``: the place of the first arrival."""
     for i in range(start, stop):
         total = 0.0
-        for way in range(ways[i - nodes]):
-            total += numbers[child[i - nodes] + way]
+        for way in range(ways[i - first]):
+            total += numbers[child[i - first] + way]
         numbers[i] = total
 
 
-@kernel(types.void(types.int64, types.int64, types.int64, I32, I8, F64))
-def spread(start, stop, nodes, child, ways, numbers):
+@kernel(types.void(*_ARRIVALS))
+def spread(start, stop, first, child, ways, numbers):
     """Give the nodes of the arrivals start..stop-1 the number of their arrival."""
     for i in range(start, stop):
-        for way in range(ways[i - nodes]):
-            numbers[child[i - nodes] + way] = numbers[i]
+        for way in range(ways[i - first]):
+            numbers[child[i - first] + way] = numbers[i]

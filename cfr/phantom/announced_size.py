@@ -10,7 +10,8 @@ import numpy as np
 
 from cfr.phantom.abrupt_patterns import disjoint_sizes, sets_by_size
 from cfr.phantom.abrupt_words import most_stones
-from cfr.phantom.announced import can_be_drawn, count_vectors, number_of_vectors
+from cfr.phantom.announced_build import can_be_drawn
+from cfr.phantom.counts import count_vectors, number_of_vectors
 from cfr.phantom.size import predicted_bytes
 
 MOST_CELLS = 12  # beyond, counting itself takes long; no such board fits anywhere
@@ -56,14 +57,14 @@ def predict_size(game: Any) -> AnnouncedSize:
             stones = k + player  # of the opponent
             if not goes_on[(k, stones) if player == 0 else (stones, k)]:
                 continue
-            lanes, lanes_before = (number_of_vectors(1 - player, max(0, turns)) for turns in (stones, stones - 1))
+            lanes, lanes_before = (number_of_vectors(1 - player, turns) for turns in (stones, stones - 1))
             ways, ways_before = ways_to_find(player, k + 1), ways_to_find(player, k)
             for found in range(ways.size):
                 together = int((most[np.ix_(sets[k], np.flatnonzero(size_of == found))] >= stones).sum())
                 orders = together * math.factorial(k)
                 if found < ways_before.size:
                     arrivals += orders * int(ways_before[found]) * lanes_before
-                if n - k - stones > settle:
+                if n - k - stones > settle:  # otherwise leaves
                     count = orders * int(ways[found]) * lanes
                     nodes[player] += count
                     sequences[player] += count * (n - k - found)

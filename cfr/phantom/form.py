@@ -34,7 +34,7 @@ class MergedForm(PhantomForm):
         raise NotImplementedError
 
     def unmerged(self, player: int) -> Unmerged:
-        """The player's information states themselves, each with its node."""
+        """The player's information states themselves, where nodes are merged from them, each with its node."""
         raise NotImplementedError
 
     def _forward(self, player: int, behaviour: np.ndarray, node_reach: np.ndarray, reach: np.ndarray) -> None:
