@@ -7,6 +7,7 @@ turns, in the abrupt one ``numturns`` says nothing new.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
@@ -39,3 +40,27 @@ def heard_counts(game: Any, player: int, tokens: np.ndarray) -> tuple[np.ndarray
                 due = token & 1 == 0
             own += run
     return None if due else (np.array(own, dtype=np.int32), counts)
+
+
+def heard_turns(game: Any, player: int, tokens: np.ndarray) -> tuple[np.ndarray, tuple[int, ...]] | None:
+    """Of a player's tokens at a decision of an abrupt game: those of his own actions int32[k], and which of the
+    opponent's actions were collisions (1) when this is announced. None when they are not those of a decision."""
+    if game.info == "silent":
+        return tokens, ()
+    placed, collided = announced_tokens(game)
+    own, heard = tokens[player::2], tokens[1 - player :: 2]
+    if heard.size != own.size + player or (own >= placed).any() or not np.isin(heard, [placed, collided]).all():
+        return None
+    return own, tuple((heard - placed).tolist()) if game.info == "announce" else ()
+
+
+def with_heard(game: Any, player: int, own: np.ndarray, heard: Sequence[int]) -> np.ndarray:
+    """int32[B, length]: the player's tokens. ``own`` int32[B, turns], ``heard``: as from ``heard_turns``."""
+    if game.info == "silent":
+        return own
+    turns = own.shape[1]
+    result = np.full((own.shape[0], 2 * turns + player), announced_tokens(game)[0], dtype=np.int32)
+    result[:, player::2] = own
+    if game.info == "announce":
+        result[:, 1 - player :: 2] += np.array(heard, dtype=np.int32)
+    return result
