@@ -28,12 +28,12 @@ FEWEST_CELLS, MOST_CELLS = 8, 10
 def prefers_phantom(game: Any) -> bool:
     """Whether the exact engine is the way to solve and evaluate ``game``: it works on it, and pays.
 
-    Smaller boards are as fast on their tree, whose policies are tabular ones; larger ones do not fit.
+    Smaller boards are as fast on their tree, whose policies are tabular ones; larger ones do not fit. Some of these do
+    not either, where collisions are announced: ``phantom_form`` says so.
     """
     return (
         isinstance(game, Game)
         and game.phantom_placement
-        and getattr(game, "info", "") == "silent"
         and FEWEST_CELLS <= game.num_distinct_actions() <= MOST_CELLS
     )
 
@@ -50,7 +50,11 @@ def load_policy(path: str | os.PathLike[str]) -> TabularPolicy | MergedPolicy | 
 
 
 def phantom_form(game: Any, memory_limit: int | None = None) -> PhantomForm:
-    """The form of a game in its version; merged nodes come from the cache on disk when they are there."""
+    """The form of a game in its version; merged nodes come from the cache on disk when they are there.
+
+    ``memory_limit`` in bytes, half of what is free when unset: TreeTooLargeError, with an estimate, before anything is
+    built for a game that needs more.
+    """
     if not getattr(game, "classical", True):
         return AbruptForm(game, memory_limit)
     form = ClassicalForm if getattr(game, "info", "silent") == "silent" else AnnouncedForm

@@ -101,6 +101,11 @@ class Announced:
         return slice(self.num_nodes + self.child.size, self.num_places)
 
     @property
+    def idle(self) -> slice:
+        """Their sequences."""
+        return slice(int(self.first[self.idle_nodes.start]), self.num_sequences)
+
+    @property
     def num_places(self) -> int:
         """Size of arrays over the nodes."""
         return self.first.size - 1

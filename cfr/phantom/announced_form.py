@@ -64,7 +64,7 @@ class AnnouncedForm(MergedForm):
 
     def _forward(self, player: int, behaviour: np.ndarray, node_reach: np.ndarray, reach: np.ndarray) -> None:
         graph = self.graphs[player]
-        reach[graph.first[graph.idle_nodes.start] :] = 0.0
+        reach[graph.idle] = 0.0
         for level in graph.levels:
             self._arrivals(announced_masses.spread, graph, level, node_reach)
             masses.reaches(
@@ -91,9 +91,8 @@ class AnnouncedForm(MergedForm):
         """The best payoff against the opponent's reach, and a deterministic behaviour that attains it."""
         graph = self.graphs[player]
         value, behaviour = super().best_response(player, opponent_reach)
-        idle = graph.first[graph.idle_nodes]
-        behaviour[idle[0] :] = 0.0
-        behaviour[idle] = 1.0
+        behaviour[graph.idle] = 0.0
+        behaviour[graph.first[graph.idle_nodes]] = 1.0
         return value, behaviour
 
     def add_regrets(
@@ -108,8 +107,7 @@ class AnnouncedForm(MergedForm):
         """Counterfactual regrets of the player's behaviour against the opponent's ``reaches``; ``mass`` float64[N] gets
         the opponent's part of the probability of every node."""
         super().add_regrets(player, behaviours, reaches, instantaneous, regrets, mass)
-        graph = self.graphs[player]
-        instantaneous[graph.first[graph.idle_nodes.start] :] = 0.0
+        instantaneous[self.graphs[player].idle] = 0.0
 
     def find(self, player: int, tokens: np.ndarray) -> tuple[np.ndarray, slice]:
         graph = self.graphs[player]
