@@ -169,7 +169,11 @@ class AbruptForm(PhantomForm):
         for blocks in reversed(graph.levels):
             self._per_block(graph, blocks, lambda start, stop: kernel(start, stop, *form, graph.placed, *arrays))
             for worth in worths if graph.told else ():
-                self._per_block(graph, blocks, lambda start, stop, worth=worth: fold(start, stop, *form, worth))
+                self._fold(graph, blocks, worth)
+
+    def _fold(self, graph: Graph, blocks: range, worth: np.ndarray) -> None:
+        form = graph.blocks, graph.places, graph.numbers
+        self._per_block(graph, blocks, lambda start, stop: fold(start, stop, *form, worth))
 
     def add_regrets(
         self,

@@ -32,8 +32,8 @@ class Graph:
     ``blocks`` int64[B, COLUMNS], ``known``: one a block; ``levels``: blocks after each number of turns.
     ``places`` and ``numbers`` int32: place of a node in its block, and the other way round (-1: cannot be reached);
     ``placed`` int32: the place that a placement leads to, or WON. A collision at ``place`` with the unknown cell of
-    rank a leads to the place ``place * width + a`` of the block ON_COLLISION. ``orders``: by number of stones. ``told``:
-    collisions are announced.
+    rank a leads to the place ``place * width + a`` of the block ON_COLLISION. ``orders``: by number of stones.
+    ``told``: collisions are announced.
     """
 
     player: int

@@ -55,7 +55,7 @@ _ARRIVALS = types.int64, types.int64, types.int64, I32, I8, F64
 
 @kernel(types.void(*_ARRIVALS))
 def gather(start, stop, first, child, ways, numbers):
-    """``numbers`` of the arrivals start..stop-1: the sums over their nodes. ``first``: the place of the first arrival."""
+    """``numbers`` of the arrivals start..stop-1: the sums over their nodes. ``first``: the place of arrival 0."""
     for i in range(start, stop):
         total = 0.0
         for way in range(ways[i - first]):

@@ -37,7 +37,7 @@ def ways_to_find(player: int, turns: int) -> np.ndarray:
         count = np.arange(starts[-1]) - np.repeat(starts[:-1], np.diff(starts))
         collisions, ways = np.repeat(collisions, np.diff(starts)) + count, np.repeat(ways, np.diff(starts))
         # The cells found in this turn are any of those found so far.
-        ways = ways * [math.comb(c, k) for c, k in zip(collisions.tolist(), count.tolist(), strict=True)]
+        ways = ways * np.array([math.comb(c, k) for c, k in zip(collisions.tolist(), count.tolist(), strict=True)])
     result = np.zeros(turns + player + 1, dtype=np.int64)
     np.add.at(result, collisions, ways)
     return result

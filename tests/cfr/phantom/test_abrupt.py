@@ -235,6 +235,6 @@ def test_what_does_not_fit_is_refused():
         AbruptForm(dark_hex(4, 4))
     with pytest.raises(cfr.TreeTooLargeError, match="limit is 1.0 MiB"):
         AbruptForm(dark_hex(3, 3), memory_limit=2**20)
-    for game in (make("dark_hex", rows=2), make("dark_hex", rows=2, version="abrupt")):
-        with pytest.raises(cfr.UnsupportedGameError, match="info=silent"):
+    for game in (make("dark_hex", rows=2, info="silent"), make("hex", rows=2)):
+        with pytest.raises(cfr.UnsupportedGameError, match="abrupt phantom placement games"):
             AbruptForm(game)
