@@ -22,20 +22,24 @@ __all__ = [
     "prefers_phantom",
 ]  # fmt: skip
 
-FEWEST_CELLS, MOST_CELLS = 8, 10
+FEWEST_CELLS = 8
+MOST_CELLS = {  # by version and info; nodes beyond take more memory than there is on most machines
+    ("classical", "silent"): 10, ("classical", "numturns"): 9, ("classical", "announce"): 9,
+    ("abrupt", "silent"): 10, ("abrupt", "numturns"): 10, ("abrupt", "announce"): 8,
+}  # fmt: skip
 
 
 def prefers_phantom(game: Any) -> bool:
     """Whether the exact engine is the way to solve and evaluate ``game``: it works on it, and pays.
 
-    Smaller boards are as fast on their tree, whose policies are tabular ones; larger ones do not fit. Some of these do
-    not either, where collisions are announced: ``phantom_form`` says so.
+    Smaller boards are as fast on their tree, whose policies are tabular ones; larger ones do not fit. ``phantom_form``
+    makes a form of any board that fits.
     """
-    return (
-        isinstance(game, Game)
-        and game.phantom_placement
-        and FEWEST_CELLS <= game.num_distinct_actions() <= MOST_CELLS
-    )
+    if not isinstance(game, Game) or not game.phantom_placement:
+        return False
+    parameters = game.explicit_parameters()
+    most = MOST_CELLS[parameters["version"], parameters["info"]]
+    return FEWEST_CELLS <= game.num_distinct_actions() <= most
 
 
 def load_policy(path: str | os.PathLike[str]) -> TabularPolicy | MergedPolicy | SureWinPolicy:

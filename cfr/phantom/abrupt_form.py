@@ -273,7 +273,9 @@ def _check_size(game: Any, memory_limit: int | None) -> None:
     if game.cells <= MOST_CELLS:
         # Counting everything takes seconds for as many cells; beyond, it stops when the limit is passed.
         size = predict_size(game.cells, game.win_table(), 1 << 60 if game.cells <= COUNTED_CELLS else limit, told)
-        needed = float(size.table_bytes + 8 * sum(size.nodes)) if size.complete else float("inf")
+        # An evaluation has both players' behaviours, one's reach, the other's corrections and best payoffs.
+        arrays = sum(size.sequences) + 2 * max(size.sequences) + sum(size.nodes) + max(size.nodes)
+        needed = float(size.table_bytes + 8 * arrays) if size.complete else float("inf")
     if needed > limit:
         text = f"about {format_bytes(math.log10(needed))}" if math.isfinite(needed) else "far more memory than there is"
         raise TreeTooLargeError(

@@ -285,7 +285,8 @@ def test_the_engine_is_chosen():
     assert isinstance(cfr.phantom_form(dark_hex(2, 2)), AnnouncedForm)
     assert isinstance(cfr.phantom_form(dark_hex(2, 2, "abrupt")), AbruptForm)
     assert cfr.prefers_phantom(dark_hex(3, 3)) and cfr.prefers_phantom(dark_hex(2, 4, "abrupt", "numturns"))
-    assert not cfr.prefers_phantom(dark_hex(2, 3))
+    assert not cfr.prefers_phantom(dark_hex(2, 3)) and not cfr.prefers_phantom(dark_hex(3, 3, "abrupt"))
+    assert not cfr.prefers_phantom(envs.make("hex", rows=3))
 
 
 @pytest.mark.slow
