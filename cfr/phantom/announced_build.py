@@ -7,12 +7,11 @@ import dataclasses
 import numpy as np
 from numba import types
 
+from cfr.phantom.abrupt_patterns import drawn_sizes
 from cfr.phantom.announced import Announced, Level, Pairs
-from cfr.phantom.classical import I32, I64, Graph
+from cfr.phantom.classical import I8, I32, I64, Graph
 from cfr.phantom.counts import count_vectors, number_of_vectors
 from envs.kernels import kernel
-
-I8 = types.Array(types.int8, 1, "C")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -72,9 +71,7 @@ def _repeat(first, action, collide, place, lanes, base, arrival, first_of, actio
 
 def can_be_drawn(n: int, wins: np.ndarray) -> bool:
     """Whether a full board can have no winner. ``wins`` bool[2, 2**n]."""
-    stones = np.arange(1 << n, dtype=np.uint32)
-    stones = stones[np.bitwise_count(stones) == (n + 1) // 2]
-    return bool((~wins[0][stones] & ~wins[1][(1 << n) - 1 - stones]).any())
+    return bool(drawn_sizes(n, wins)[(n + 1) // 2, n // 2])
 
 
 def announce(player: int, n: int, graph: Graph, settle: bool) -> Announced:

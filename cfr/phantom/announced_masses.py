@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from cfr.phantom.announced_build import I8
-from cfr.phantom.classical import I32, I64
+from cfr.phantom.classical import I8, I32, I64
 from cfr.prefetch import prefetch
 from envs.kernels import F64, kernel
 

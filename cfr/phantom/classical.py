@@ -19,6 +19,7 @@ from numba import types
 from envs.kernels import kernel
 
 I8 = types.Array(types.int8, 1, "C")
+I8 = types.Array(types.int8, 1, "C")
 I32 = types.Array(types.int32, 1, "C")
 I64 = types.Array(types.int64, 1, "C")
 I32_2D = types.Array(types.int32, 2, "C")

@@ -9,11 +9,9 @@ import numpy as np
 from numba import types
 
 from cfr.keys import KeyTable
-from cfr.phantom.classical import I32, I64
+from cfr.phantom.classical import I8, I32, I64
 from cfr.sweeps import behaviour_of
 from envs.kernels import F64, kernel
-
-I8 = types.Array(types.int8, 1, "C")
 
 
 @kernel(types.int64(I64, I32, I32, types.int64, I32, I8, I32, I32, I32, I32, I64))
