@@ -165,7 +165,13 @@ def exact(config: EvaluateConfig, game: Any, entries: list[Entry]) -> list[cfr.E
         return nothing
     networks = any(entry.checkpoint for entry in policies)
     if cfr.prefers_phantom(game):
-        evaluator = MergedEvaluator(game)
+        try:
+            evaluator = MergedEvaluator(game)
+        except cfr.TreeTooLargeError as error:
+            if config.nash_conv == "on":
+                raise
+            log(f"no NashConv: {error}")
+            return nothing
         log(f"{evaluator.form.spec}: exact engine, {evaluator.form.origin}")
         return [evaluator.evaluate(entry.agent(game)) if entry.search is None else None for entry in entries]
     if config.nash_conv == "auto":

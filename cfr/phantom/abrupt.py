@@ -51,9 +51,9 @@ class Abrupt:
         return sum(graph.nbytes for graph in self.graphs) + drawn + self.tables.nbytes + self.met.nbytes
 
 
-def build_abrupt(n: int, wins: np.ndarray) -> Abrupt:
+def build_abrupt(n: int, wins: np.ndarray, told: bool = False) -> Abrupt:
     """Everything that does not depend on policies. ``n``: cells of the board; ``wins`` bool[2, 2**n]: the stones (bit
-    mask) of each player that win."""
+    mask) of each player that win; ``told``: collisions are announced."""
     orders = tuple(tuple(number_orders(n, s, wins[p]) for s in range(n + 1)) for p in (0, 1))
     drawn = tuple(
         tuple(some_orders(some, draws) for some in own) for own, draws in zip(orders, drawn_sets(wins), strict=True)
@@ -65,7 +65,8 @@ def build_abrupt(n: int, wins: np.ndarray) -> Abrupt:
             player,
             orders[player],
             most_stones(n, wins[1 - player]),
-            [fewest_stones(level, player) for level in meetings[player::2]],
+            [fewest_stones(level, player, told) for level in meetings[player::2]],
+            told,
         )
         for player in (0, 1)
     )
@@ -76,8 +77,8 @@ def build_abrupt(n: int, wins: np.ndarray) -> Abrupt:
         player = number % 2
         own, other = graphs[player], graphs[1 - player]
         blocks = own.levels[number // 2]
-        patterns = own.patterns[blocks.start : blocks.stop]
-        levels[player].append(build_level(player, blocks, patterns, other, level, tables))
+        known = own.known[blocks.start : blocks.stop]
+        levels[player].append(build_level(player, blocks, known, other, level, tables))
     possible = drawn_sizes(n, wins)
     full = [
         [ended for meeting in level for ended in meeting.after_placement(number % 2, possible)]

@@ -16,7 +16,7 @@ import numpy as np
 
 from cfr.phantom.abrupt_graph import ARRANGEMENTS, COLUMNS, COUNT, FIRST_NODE, SETS, WORDS, Graph
 from cfr.phantom.abrupt_levels import Level, Tables, build_level
-from cfr.phantom.abrupt_patterns import COLLIDED, PLACED, Meeting, Pattern, stones_of
+from cfr.phantom.abrupt_patterns import COLLIDED, PLACED, Known, Meeting, stones_of
 from cfr.phantom.abrupt_pool import Pool
 from cfr.phantom.abrupt_words import Orders
 
@@ -62,33 +62,33 @@ def build_draws(
     """``full``: the meetings on full boards, by the number of actions before the last. None when there are none."""
     rows: list[tuple[int, ...]] = []
     levels: list[Level | None] = []
-    ends: dict[Pattern, tuple[int, int]] = {}
+    ends: dict[Known, tuple[int, int]] = {}
     numbers = Pool(np.int32)
     most = 0
     for turns in range(len(graph.levels)):
         # The last action is the player's own turn, or the opponent's next.
         meetings = [meeting for level in full[2 * turns + player : 2 * turns + player + 2] for meeting in level]
-        patterns = sorted({meeting.patterns[player] for meeting in meetings})
+        known = sorted({meeting.acted(player, graph.told) for meeting in meetings})
         first = 0
-        for pattern in patterns:
-            s = stones_of(pattern)
-            x = len(pattern) - s
+        for end in known:
+            s = stones_of(end.own)
+            x = len(end.own) - s
             orders, drawn = tables.orders[player][s], tables.drawn[player][s]
             words = math.perm(graph.n - s, x)
-            ends[pattern] = numbers.offset((s, x), partial(_numbers, orders, drawn, words)), first
+            ends[end] = numbers.offset((s, x), partial(_numbers, orders, drawn, words)), first
             row = [0] * COLUMNS
             row[FIRST_NODE], row[COUNT] = first, drawn.count * words
             row[SETS], row[ARRANGEMENTS], row[WORDS] = drawn.sets.size, math.factorial(s), words
             rows.append(tuple(row))
             first += drawn.count * words
         most = max(most, first)
-        blocks = range(len(rows) - len(patterns), len(rows))
-        levels.append(build_level(player, blocks, patterns, other, meetings, tables, full=True) if patterns else None)
+        blocks = range(len(rows) - len(known), len(rows))
+        levels.append(build_level(player, blocks, known, other, meetings, tables, full=True) if known else None)
     if not rows:
         return None
     nowhere = -1, 0
     after = [
-        (*ends.get((*pattern, COLLIDED), nowhere), *ends.get((*pattern, PLACED), nowhere))
-        for pattern in graph.patterns
+        (*ends.get(Known((*own, COLLIDED), heard), nowhere), *ends.get(Known((*own, PLACED), heard), nowhere))
+        for own, heard in graph.known
     ]
     return Draws(np.array(rows, dtype=np.int64), tuple(levels), np.array(after, dtype=np.int64), numbers.joined(), most)

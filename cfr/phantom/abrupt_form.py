@@ -18,10 +18,12 @@ from cfr.memory import available_memory, format_bytes
 from cfr.phantom import abrupt_masses, abrupt_sweeps
 from cfr.phantom.abrupt import build_abrupt
 from cfr.phantom.abrupt_draws import Draws
+from cfr.phantom.abrupt_folds import fold, unfold
 from cfr.phantom.abrupt_graph import COUNT, FIRST_SEQUENCE, WIDTH, Graph
 from cfr.phantom.abrupt_levels import Level
 from cfr.phantom.abrupt_size import MOST_CELLS, predict_size
 from cfr.phantom.base import BATCH, PhantomForm, PolicyFunction, asked, never_decides, table_probabilities
+from cfr.phantom.hearing import heard_turns, with_heard
 from cfr.phantom.observations import observations
 from cfr.policy import TabularPolicy
 
@@ -45,10 +47,10 @@ class AbruptForm(PhantomForm):
     graphs: tuple[Graph, Graph]
 
     def __init__(self, game: Any, memory_limit: int | None = None, threads: int | None = None) -> None:
-        super().__init__(game, "abrupt")
+        super().__init__(game, "abrupt", ("silent", "numturns", "announce"))
         _check_size(game, memory_limit)
         began = time.perf_counter()
-        self._abrupt = build_abrupt(game.cells, game.win_table())
+        self._abrupt = build_abrupt(game.cells, game.win_table(), game.info == "announce")
         self.graphs = self._abrupt.graphs
         self.origin = f"built in {time.perf_counter() - began:.2f} s"
         self._first = [graph.first_sequence() for graph in self.graphs]
@@ -88,6 +90,8 @@ class AbruptForm(PhantomForm):
         reach[0] = 1.0
         form = graph.blocks, graph.places, graph.numbers, graph.placed
         for blocks in graph.levels:
+            if graph.told:
+                self._per_block(graph, blocks, lambda start, stop: unfold(start, stop, *form[:3], node_reach))
             self._per_block(
                 graph,
                 blocks,
@@ -156,15 +160,20 @@ class AbruptForm(PhantomForm):
             ),
         )  # fmt: skip
 
-    def _backward(self, graph: Graph, kernel: Callable[..., None], *arrays: np.ndarray) -> None:
+    def _backward(
+        self, graph: Graph, kernel: Callable[..., None], worths: Sequence[np.ndarray], *arrays: np.ndarray
+    ) -> None:
+        """Run a backward sweep over all blocks; ``worths``: those of its ``arrays`` that it reads at the nodes that
+        actions lead to."""
+        form = graph.blocks, graph.places, graph.numbers
         for blocks in reversed(graph.levels):
-            self._per_block(
-                graph,
-                blocks,
-                lambda start, stop: kernel(
-                    start, stop, graph.blocks, graph.places, graph.numbers, graph.placed, *arrays
-                ),
-            )
+            self._per_block(graph, blocks, lambda start, stop: kernel(start, stop, *form, graph.placed, *arrays))
+            for worth in worths if graph.told else ():
+                self._fold(graph, blocks, worth)
+
+    def _fold(self, graph: Graph, blocks: range, worth: np.ndarray) -> None:
+        form = graph.blocks, graph.places, graph.numbers
+        self._per_block(graph, blocks, lambda start, stop: fold(start, stop, *form, worth))
 
     def add_regrets(
         self,
@@ -181,7 +190,7 @@ class AbruptForm(PhantomForm):
         if mass is not None:
             mass[:] = worth[:-1]
         self._backward(
-            self.graphs[player], abrupt_sweeps.add_regrets, behaviours[player], worth, instantaneous, regrets
+            self.graphs[player], abrupt_sweeps.add_regrets, [worth], behaviours[player], worth, instantaneous, regrets
         )
 
     def best_response(self, player: int, opponent_reach: np.ndarray) -> tuple[float, np.ndarray]:
@@ -190,7 +199,7 @@ class AbruptForm(PhantomForm):
         worth = self._masses(player, opponent_reach, correction)
         behaviour = np.empty(correction.size)
         behaviour[0] = 1.0
-        self._backward(self.graphs[player], abrupt_sweeps.best_response, correction, behaviour, worth)
+        self._backward(self.graphs[player], abrupt_sweeps.best_response, [worth], correction, behaviour, worth)
         return _payoff(worth), behaviour
 
     def evaluate(self, behaviours: Sequence[np.ndarray]) -> Evaluation:
@@ -203,18 +212,21 @@ class AbruptForm(PhantomForm):
             worth = self._masses(player, reach, correction)
             del reach
             best = worth.copy()
-            self._backward(self.graphs[player], abrupt_sweeps.values, correction, behaviours[player], worth, best)
+            self._backward(
+                self.graphs[player], abrupt_sweeps.values, [worth, best], correction, behaviours[player], worth, best
+            )
             values[player], best_values[player] = _payoff(worth), _payoff(best)
         return Evaluation(tuple(values), tuple(best_values))
 
     # -- policies -------------------------------------------------------------------------------------------
     def find(self, player: int, tokens: np.ndarray) -> tuple[np.ndarray, slice]:
         """(legal actions int32[k], their sequences) at a player's information tokens; KeyError when never reached."""
-        node = self.graphs[player].find(tokens)
-        if node < 0:
+        turns = heard_turns(self.game, player, tokens)
+        node = -1 if turns is None else self.graphs[player].find(*turns)
+        if turns is None or node < 0:
             raise never_decides(self.spec, player, tokens)
         first = self._first[player]
-        known = {token >> 1 for token in tokens.tolist()}
+        known = {token >> 1 for token in turns[0].tolist()}
         actions = np.array([cell for cell in range(self.game.cells) if cell not in known], dtype=np.int32)
         return actions, slice(int(first[node]), int(first[node + 1]))
 
@@ -244,11 +256,11 @@ class AbruptForm(PhantomForm):
         result = np.empty(graph.num_sequences)
         result[0] = 1.0
         for block, row in enumerate(graph.blocks):
-            tokens, actions = graph.tokens(block), graph.actions(block)
-            turns, width = tokens.shape[1], int(row[WIDTH])
+            tokens = with_heard(self.game, player, graph.tokens(block), graph.known[block].heard)
+            actions, length, width = graph.actions(block), tokens.shape[1], int(row[WIDTH])
             for start in range(0, tokens.shape[0], BATCH):
                 some = tokens[start : start + BATCH]
-                offsets = np.arange(some.shape[0] + 1, dtype=np.int64) * turns
+                offsets = np.arange(some.shape[0] + 1, dtype=np.int64) * length
                 at = int(row[FIRST_SEQUENCE]) + start * width
                 result[at : at + some.shape[0] * width] = part(some.ravel(), offsets, actions[start : start + BATCH])
         return result
@@ -257,11 +269,13 @@ class AbruptForm(PhantomForm):
 def _check_size(game: Any, memory_limit: int | None) -> None:
     """TreeTooLargeError for a board that does not fit, before anything is built."""
     limit = available_memory() // 2 if memory_limit is None else memory_limit
-    needed = float("inf")
+    needed, told = float("inf"), game.info == "announce"
     if game.cells <= MOST_CELLS:
         # Counting everything takes seconds for as many cells; beyond, it stops when the limit is passed.
-        size = predict_size(game.cells, game.win_table(), 1 << 60 if game.cells <= COUNTED_CELLS else limit)
-        needed = float(size.table_bytes + 8 * sum(size.nodes)) if size.complete else float("inf")
+        size = predict_size(game.cells, game.win_table(), 1 << 60 if game.cells <= COUNTED_CELLS else limit, told)
+        # An evaluation has both players' behaviours, one's reach, the other's corrections and best payoffs.
+        arrays = sum(size.sequences) + 2 * max(size.sequences) + sum(size.nodes) + max(size.nodes)
+        needed = float(size.table_bytes + 8 * arrays) if size.complete else float("inf")
     if needed > limit:
         text = f"about {format_bytes(math.log10(needed))}" if math.isfinite(needed) else "far more memory than there is"
         raise TreeTooLargeError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Sequence
 from functools import cached_property
@@ -10,15 +11,15 @@ from functools import cached_property
 import numpy as np
 
 from cfr.phantom import abrupt_words as words
-from cfr.phantom.abrupt_patterns import COLLIDED, PLACED, Pattern, stones_of
+from cfr.phantom.abrupt_patterns import COLLIDED, PLACED, Known, Pattern, stones_of
 from cfr.phantom.abrupt_pool import Pool
 
 # Columns of ``Graph.blocks``: the nodes and their sequences; sequences a node; sets of own stones, arrangements of
 # a set and label words, whose product is the number of places; starts in ``places``, ``numbers`` and ``placed``;
-# the blocks that follow (-1: none).
+# the blocks that follow (-1: none), and the block that one is folded into (``cfr.phantom.abrupt_folds``; -1: none).
 FIRST_NODE, COUNT, FIRST_SEQUENCE, WIDTH, SETS, ARRANGEMENTS, WORDS = range(7)
-PLACES, NUMBERS, AFTER_PLACEMENT, ON_COLLISION, ON_PLACEMENT = range(7, 12)
-COLUMNS = 12
+PLACES, NUMBERS, AFTER_PLACEMENT, ON_COLLISION, ON_PLACEMENT, FOLDED_INTO = range(7, 13)
+COLUMNS = 13
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -28,16 +29,18 @@ class Graph:
     Sequences as in ``cfr.tree.Treeplex``: sequence 0 is the empty one, then one per node and cell not known to its
     owner, in increasing order of cells. All nodes after t turns have n - t of them.
 
-    ``blocks`` int64[B, COLUMNS], ``patterns``: one a block; ``levels``: blocks after each number of turns.
+    ``blocks`` int64[B, COLUMNS], ``known``: one a block; ``levels``: blocks after each number of turns.
     ``places`` and ``numbers`` int32: place of a node in its block, and the other way round (-1: cannot be reached);
     ``placed`` int32: the place that a placement leads to, or WON. A collision at ``place`` with the unknown cell of
     rank a leads to the place ``place * width + a`` of the block ON_COLLISION. ``orders``: by number of stones.
+    ``told``: collisions are announced.
     """
 
     player: int
     n: int
     blocks: np.ndarray
-    patterns: tuple[Pattern, ...]
+    known: tuple[Known, ...]
+    told: bool
     levels: tuple[range, ...]
     orders: tuple[words.Orders, ...]
     places: np.ndarray
@@ -62,9 +65,9 @@ class Graph:
         return np.concatenate([[1], 1 + np.cumsum(counts)])
 
     def tokens(self, block: int) -> np.ndarray:
-        """int32[COUNT, turns]: the information tokens of a block's nodes, ``2 * cell + collided`` per own turn."""
-        pattern, row = np.array(self.patterns[block], dtype=np.int64), self.blocks[block]
-        s = stones_of(self.patterns[block])
+        """int32[COUNT, turns]: the own actions of a block's nodes, ``2 * cell + collided`` each."""
+        pattern, row = np.array(self.known[block].own, dtype=np.int64), self.blocks[block]
+        s = stones_of(self.known[block].own)
         x = pattern.size - s
         order, label = np.divmod(self.places[row[PLACES] : row[PLACES] + row[COUNT]], row[WORDS])
         cells = self.orders[s].cells[order].astype(np.int32)
@@ -81,12 +84,12 @@ class Graph:
         np.put_along_axis(unknown, tokens >> 1, False, axis=1)
         return np.nonzero(unknown)[1].reshape(tokens.shape[0], -1).astype(np.int32)
 
-    def find(self, tokens: np.ndarray) -> int:
-        """The node of an information state (tokens as in ``tokens``); -1 when there is none."""
+    def find(self, tokens: np.ndarray, heard: Pattern = ()) -> int:
+        """The node after own actions (as in ``tokens``) and what was ``heard``; -1 when there is none."""
         pattern = tuple(int(token) & 1 for token in tokens)
         own = [int(token) >> 1 for token in tokens if token & 1 == PLACED]
         found = [int(token) >> 1 for token in tokens if token & 1 == COLLIDED]
-        block = self._block_of.get(pattern, -1)
+        block = self._block_of.get(Known(pattern, heard), -1)
         order = self.orders[len(own)].index[words.word_rank(own, range(self.n))]
         if block < 0 or order < 0:
             return -1
@@ -96,25 +99,32 @@ class Graph:
         return -1 if number < 0 else int(row[FIRST_NODE] + number)
 
     @cached_property
-    def _block_of(self) -> dict[Pattern, int]:
-        return {pattern: block for block, pattern in enumerate(self.patterns)}
+    def _block_of(self) -> dict[Known, int]:
+        return {known: block for block, known in enumerate(self.known)}
 
 
 def build_graph(
-    player: int, orders: tuple[words.Orders, ...], most: np.ndarray, levels: Sequence[dict[Pattern, int]]
+    player: int, orders: tuple[words.Orders, ...], most: np.ndarray, levels: Sequence[dict[Known, int]], told: bool
 ) -> Graph:
-    """``orders``: by number of stones; ``most``: as from ``most_stones``; ``levels``: by number of turns, the patterns
-    and the fewest stones that the opponent can have."""
+    """``orders``: by number of stones; ``most``: as from ``most_stones``; ``levels``: by number of turns, as from
+    ``fewest_stones``."""
     n = len(orders) - 1
     placed, places, numbers = Pool(np.int32), Pool(np.int32), Pool(np.int32)
     reachable: dict[tuple[int, int, int], tuple[np.ndarray, np.ndarray]] = {}
-    block_of = {pattern: i for i, pattern in enumerate(pattern for level in levels for pattern in level)}
+    block_of: dict[tuple[Pattern, Pattern], int] = {known: i for i, known in enumerate(itertools.chain(*levels))}
+
+    def standing_for(own: Pattern, heard: Pattern) -> int:
+        """The block of an own pattern that stands for all that can be told next; -1 when there is none."""
+        told_next = ((*heard, COLLIDED), (*heard, PLACED)) if told else ((),)
+        return next((block_of[own, now] for now in told_next if (own, now) in block_of), -1)
+
     rows: list[tuple[int, ...]] = []
     node, sequence = 0, 1
     for turns, level in enumerate(levels):
-        for pattern, fewest in level.items():
-            s = stones_of(pattern)
+        for (own, heard), fewest in level.items():
+            s = stones_of(own)
             x = turns - s
+            into = standing_for(own, heard[:-1])
             kind = s, x, fewest
             if kind not in reachable:
                 reachable[kind] = words.reachable_places(orders[s], x, most, fewest)
@@ -126,13 +136,14 @@ def build_graph(
             rows.append((
                 node, place.size, sequence, n - turns, orders[s].sets.size, math.factorial(s), math.perm(n - s, x),
                 places.add(kind, place), numbers.add(kind, number), placed.offset((s, x), leads_to),
-                block_of.get((*pattern, COLLIDED), -1), block_of.get((*pattern, PLACED), -1),
+                *(standing_for((*own, outcome), heard) for outcome in (COLLIDED, PLACED)),
+                -1 if into == block_of[own, heard] else into,
             ))  # fmt: skip
             node += place.size
             sequence += place.size * (n - turns)
     blocks = np.array(rows, dtype=np.int64).reshape(-1, COLUMNS)
     starts = np.concatenate([[0], np.cumsum([len(level) for level in levels], dtype=np.int64)]).tolist()
     return Graph(
-        player, n, blocks, tuple(block_of), tuple(map(range, starts[:-1], starts[1:])), orders,
+        player, n, blocks, tuple(itertools.chain(*levels)), told, tuple(map(range, starts[:-1], starts[1:])), orders,
         places.joined(), numbers.joined(), placed.joined(),
     )  # fmt: skip

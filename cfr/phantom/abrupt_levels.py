@@ -11,7 +11,7 @@ import numpy as np
 from cfr.phantom.abrupt_chains import Chains, chain_of_arrangement, chain_of_word, find_chains, prefix_chain
 from cfr.phantom.abrupt_graph import Graph
 from cfr.phantom.abrupt_lanes import LANES
-from cfr.phantom.abrupt_patterns import COLLIDED, Meeting, Pattern, Sizes, stones_of
+from cfr.phantom.abrupt_patterns import COLLIDED, Known, Meeting, Sizes, stones_of
 from cfr.phantom.abrupt_pool import Pool
 from cfr.phantom.abrupt_words import Orders, meetings
 
@@ -28,8 +28,9 @@ class Level:
     """How the masses of a player's ``blocks`` after t turns are summed: int64 rows, which refer to ranges of the next
     table and to arrays of ``Tables``.
 
-    * ``senders``: the opponent's patterns, with the block whose sequences end in them (-1: no action yet); his orders
-      are summed in parts of LANES, those listed at SENDER_PARTS..SENDER_STOP-1.
+    * ``senders``: the opponent's patterns (and what he had heard before his last action), with the block whose
+      sequences end in them (-1: no action yet); his orders are summed in parts of LANES, those listed at
+      SENDER_PARTS..SENDER_STOP-1.
     * ``sums``: per sender, his reaches summed over labels, once for every list of chain sizes that he meets; where they
       are written. All together are ``sums_size`` numbers.
     * ``groups``: per own block, its lists of chain sizes; ``group_starts`` int64[blocks + 1].
@@ -124,23 +125,23 @@ class Tables:
         return self._meetings[key]
 
 
-Senders = dict[Pattern, dict[Sizes, int]]  # where the sums of a sender's list of chain sizes start
+Senders = dict[Known, dict[Sizes, int]]  # where the sums of a sender's list of chain sizes start
 
 
 def _build_senders(
     tables: Tables, graph: Graph, senders: Senders, full: bool
 ) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]], list[int], int]:
     """Rows of senders and sums, the costs, and the number of all sums; fills in where they start."""
-    block_of = {pattern: block for block, pattern in enumerate(graph.patterns)}
+    block_of = {known: block for block, known in enumerate(graph.known)}
     orders = tables.orders[graph.player]
     rows: list[tuple[int, ...]] = []
     sums: list[tuple[int, ...]] = []
     costs: list[int] = []
     size = 0
-    for pattern, starts in senders.items():
+    for (pattern, heard), starts in senders.items():
         s = stones_of(pattern)
         f = tables.n - s
-        parent = block_of[pattern[:-1]] if pattern else -1
+        parent = block_of[Known(pattern[:-1], heard)] if pattern else -1
         collided = bool(pattern) and pattern[-1] == COLLIDED
         start, stop = tables.parts(graph.player, s, full)
         words = math.perm(f, len(pattern) - s)
@@ -160,33 +161,34 @@ def _build_senders(
 def build_level(
     player: int,
     blocks: range,
-    patterns: Sequence[Pattern],
+    blocks_know: Sequence[Known],
     other: Graph,
     meetings_of_level: list[Meeting],
     tables: Tables,
     full: bool = False,
 ) -> Level:
-    """``patterns``: those of the player's ``blocks``; ``other``: the opponent's graph; ``meetings_of_level``: in which
-    ``player`` is to move; ``full``: in which the board is full, so that nobody is."""
+    """``blocks_know``: what is known in the player's ``blocks``; ``other``: the opponent's graph;
+    ``meetings_of_level``: in which ``player`` is to move; ``full``: in which the board is full, so that nobody is."""
     own_orders = tables.own_orders(player, full)
-    kinds_of: dict[Pattern, dict[Sizes, dict[int, list[Meeting]]]] = {}
+    kinds_of: dict[Known, dict[Sizes, dict[int, list[Meeting]]]] = {}
     senders: Senders = {}
     for meeting in meetings_of_level:
-        others = meeting.patterns[1 - player]
-        groups = kinds_of.setdefault(meeting.patterns[player], {})
-        groups.setdefault(meeting.sizes[player], {}).setdefault(stones_of(others), []).append(meeting)
+        others = meeting.acted(1 - player, other.told)
+        known = meeting.acted(player, other.told) if full else meeting.known(player, other.told)
+        groups = kinds_of.setdefault(known, {})
+        groups.setdefault(meeting.sizes[player], {}).setdefault(stones_of(others.own), []).append(meeting)
         senders.setdefault(others, {})[meeting.sizes[1 - player]] = -1
     sender_rows, sum_rows, sender_costs, sums_size = _build_senders(tables, other, senders, full)
     group_rows: list[tuple[int, ...]] = []
     kind_rows: list[tuple[int, ...]] = []
     pair_rows: list[tuple[int, ...]] = []
     group_starts, block_costs = [], []
-    for pattern in patterns:
-        s = stones_of(pattern)
+    for known in blocks_know:
+        s = stones_of(known.own)
         f, count = tables.n - s, own_orders[s].count
         cost = 0
         group_starts.append(len(group_rows))
-        for sizes, kinds in sorted(kinds_of[pattern].items()):
+        for sizes, kinds in sorted(kinds_of[known].items()):
             chains = tables.chains(f, sizes)
             group_rows.append((chains.count, *tables.chains_of_labels(f, sizes), len(kind_rows)))
             cost += count * chains.labels.size
@@ -203,7 +205,7 @@ def build_level(
                 for meeting in pairs:
                     other_sizes = meeting.sizes[1 - player]
                     pair_rows.append((
-                        senders[meeting.patterns[1 - player]][other_sizes],
+                        senders[meeting.acted(1 - player, other.told)][other_sizes],
                         tables.chains(tables.n - stones, other_sizes).count,
                         tables.chains_of_arrangements(tables.n - stones, s, other_sizes),
                     ))  # fmt: skip

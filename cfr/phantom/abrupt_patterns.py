@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,14 @@ def stones_of(pattern: Pattern) -> int:
     return pattern.count(PLACED)
 
 
+class Known(NamedTuple):
+    """The own pattern of a player, and as much of the opponent's as he was told: nothing when collisions are not
+    announced."""
+
+    own: Pattern
+    heard: Pattern
+
+
 @dataclasses.dataclass(frozen=True)
 class Meeting:
     """Patterns of both players that can occur together, and per player how many stones the other had at each of his
@@ -26,6 +35,15 @@ class Meeting:
 
     patterns: tuple[Pattern, Pattern]
     sizes: tuple[Sizes, Sizes]
+
+    def known(self, player: int, told: bool) -> Known:
+        """What ``player`` knows when he is to move; ``told``: collisions are announced."""
+        return Known(self.patterns[player], self.patterns[1 - player] if told else ())
+
+    def acted(self, player: int, told: bool) -> Known:
+        """What ``player`` knew when he took his last action, and how it ended."""
+        own = self.patterns[player]
+        return Known(own, self.patterns[1 - player][: max(0, len(own) - 1 + player)] if told else ())
 
     def _with(self, mover: int, outcome: int, sizes: Sizes) -> Meeting:
         pattern = (*self.patterns[mover], outcome)
@@ -89,10 +107,10 @@ def meetings_by_level(can_meet: np.ndarray) -> Iterator[list[Meeting]]:
         mover = 1 - mover
 
 
-def fewest_stones(meetings: list[Meeting], player: int) -> dict[Pattern, int]:
-    """For each pattern of ``player``, the fewest stones that the opponent can have."""
-    result: dict[Pattern, int] = {}
+def fewest_stones(meetings: list[Meeting], player: int, told: bool) -> dict[Known, int]:
+    """For all that ``player`` can know when he is to move, the fewest stones that the opponent can have."""
+    result: dict[Known, int] = {}
     for meeting in meetings:
-        own, stones = meeting.patterns[player], stones_of(meeting.patterns[1 - player])
-        result[own] = min(result.get(own, stones), stones)
+        known, stones = meeting.known(player, told), stones_of(meeting.patterns[1 - player])
+        result[known] = min(result.get(known, stones), stones)
     return dict(sorted(result.items()))

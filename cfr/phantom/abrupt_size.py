@@ -45,20 +45,20 @@ def _chain_count(f: int, sizes: Sizes) -> int:
     return count
 
 
-def _sums_size(n: int, player: int, sets: list[np.ndarray], meetings: list[Meeting]) -> int:
+def _sums_size(n: int, player: int, sets: list[np.ndarray], meetings: list[Meeting], told: bool) -> int:
     """Numbers that the reaches of ``player`` are summed into; ``sets``: of his stones, by size."""
     return sum(
         sets[stones_of(pattern)].size
         * math.factorial(stones_of(pattern))
         * _chain_count(n - stones_of(pattern), sizes)
-        for pattern, sizes in {(meeting.patterns[player], meeting.sizes[player]) for meeting in meetings}
+        for (pattern, _), sizes in {(meeting.acted(player, told), meeting.sizes[player]) for meeting in meetings}
     )
 
 
-def predict_size(n: int, wins: np.ndarray, limit: int = 1 << 40) -> AbruptSize:
+def predict_size(n: int, wins: np.ndarray, limit: int = 1 << 40, told: bool = False) -> AbruptSize:
     """Exact numbers of nodes and sequences; counting stops when more than ``limit`` bytes are certain.
 
-    ``wins`` bool[2, 2**n]. ValueError for more than MOST_CELLS cells.
+    ``wins`` bool[2, 2**n]; ``told``: collisions are announced. ValueError for more than MOST_CELLS cells.
     """
     if n > MOST_CELLS:
         raise ValueError(f"a board of {n} cells is too large for the abrupt engine; up to {MOST_CELLS} are counted")
@@ -73,7 +73,7 @@ def predict_size(n: int, wins: np.ndarray, limit: int = 1 << 40) -> AbruptSize:
     before: list[Meeting] = []
     for number, level in enumerate(itertools.chain(meetings_by_level(disjoint_sizes(n, wins)), [[]])):
         player, turns = number % 2, number // 2
-        for pattern, fewest in fewest_stones(level, player).items():
+        for (pattern, _), fewest in fewest_stones(level, player, told).items():
             s = stones_of(pattern)
             x = turns - s
             found = np.flatnonzero(cells == x)
@@ -88,12 +88,12 @@ def predict_size(n: int, wins: np.ndarray, limit: int = 1 << 40) -> AbruptSize:
             if (player, s, x) not in kinds:
                 kinds.add((player, s, x))
                 tables += 4 * orders * math.perm(n - s, x + 1)
-        largest_sums = max(largest_sums, _sums_size(n, 1 - player, sets[1 - player], level))
+        largest_sums = max(largest_sums, _sums_size(n, 1 - player, sets[1 - player], level, told))
         # Full boards after this action and the one before are ends of the player who acted before.
         full = [ended for meeting in level for ended in meeting.after_placement(player, possible)]
-        largest_sums = max(largest_sums, _sums_size(n, player, sets[player], before + full))
+        largest_sums = max(largest_sums, _sums_size(n, player, sets[player], before + full, told))
         ends = 0
-        for pattern in {meeting.patterns[1 - player] for meeting in before + full}:
+        for pattern, _ in {meeting.acted(1 - player, told) for meeting in before + full}:
             s, x = stones_of(pattern), pattern.count(COLLIDED)
             words = math.perm(n - s, x)
             ends += int((drawn == (s if player else n - s)).sum()) * math.factorial(s) * words

@@ -34,11 +34,11 @@ class PhantomForm:
     graphs: tuple[Any, ...]
     origin: str
 
-    def __init__(self, game: Any, version: str) -> None:
-        if not game.phantom_placement or game.info != "silent" or game.classical != (version == "classical"):
+    def __init__(self, game: Any, version: str, infos: Sequence[str]) -> None:
+        if not game.phantom_placement or game.info not in infos or game.classical != (version == "classical"):
             raise UnsupportedGameError(
-                f"{game.spec()}: this form is for {version} phantom placement games with info=silent; "
-                "use cfr.build_tree"
+                f"{game.spec()}: this form is for {version} phantom placement games with info={' or '.join(infos)}; "
+                "use cfr.phantom_form or cfr.build_tree"
             )
         self.game = game
         self.spec = game.spec()
@@ -56,8 +56,8 @@ class PhantomForm:
         """Every legal action equally likely, per player float64[S]."""
         result = []
         for player in range(self.num_players):
-            counts = np.diff(self.first_sequence(player))
-            result.append(np.concatenate([[1.0], 1.0 / np.repeat(counts, counts)]))
+            first = self.first_sequence(player)
+            result.append(self.normalise(player, np.zeros(int(first[-1]))))
         return result
 
     def new_reaches(self) -> list[np.ndarray]:

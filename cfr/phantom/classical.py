@@ -19,6 +19,7 @@ from numba import types
 from envs.kernels import kernel
 
 I8 = types.Array(types.int8, 1, "C")
+I8 = types.Array(types.int8, 1, "C")
 I32 = types.Array(types.int32, 1, "C")
 I64 = types.Array(types.int64, 1, "C")
 I32_2D = types.Array(types.int32, 2, "C")
@@ -228,12 +229,30 @@ class Graph:
         return self.first.size - 1
 
     @property
+    def num_places(self) -> int:
+        """Size of arrays over the nodes."""
+        return self.num_nodes
+
+    @property
     def num_sequences(self) -> int:
         return self.action.size
 
     @property
     def nbytes(self) -> int:
         return sum(getattr(self, field.name).nbytes for field in dataclasses.fields(self))
+
+    def find(self, tokens: np.ndarray) -> int:
+        """The node after own actions (``2 * cell + collided`` each); -1 when there is none."""
+        node = 0 if self.num_nodes else -1
+        for token in tokens.tolist():
+            own = slice(int(self.first[node]), int(self.first[node + 1]))
+            at = int(np.searchsorted(self.action[own], token >> 1)) + own.start
+            if at >= own.stop or self.action[at] != token >> 1:
+                return -1
+            node = int(self.collide[at] if token & 1 else self.place[at])
+            if node < 0:
+                return -1
+        return node
 
 
 @kernel(types.int64(I32_2D, I32_2D, types.int64, types.int64))

@@ -7,6 +7,8 @@ part. Everything follows from the masses:
   rest is the mass in which it places a stone;
 * of the placed mass, what does not arrive at the player's next node was won by the opponent in between (drawn games
   arrive too, at a node without actions).
+
+The sweeps take a range of nodes: those before it are not needed forward, those after it must be done backward.
 """
 
 from __future__ import annotations
@@ -32,14 +34,14 @@ def masses(own_start, own_nodes, other_start, other_sequences, reach, mass):
                 mass[own_nodes[e]] += total
 
 
-@kernel(types.void(I64, I32, I32, F64, F64, F64))
-def reaches(first, collide, place, behaviour, node_reach, reach):
-    """Own probability of reaching every node (summed over the merged orders) and of every sequence."""
-    node_reach[:] = 0.0
-    if node_reach.size:  # a player who never decides has no nodes
-        node_reach[0] = 1.0
-    reach[0] = 1.0
-    for i in range(first.size - 1):
+_NODES = types.int64, types.int64, I64, I32, I32
+
+
+@kernel(types.void(*_NODES, F64, F64, F64))
+def reaches(start, stop, first, collide, place, behaviour, node_reach, reach):
+    """Own probability of every sequence of the nodes start..stop-1, and, added up over the merged orders, of the nodes
+    they lead to."""
+    for i in range(start, stop):
         here = node_reach[i]
         for s in range(first[i], first[i + 1]):
             r = here * behaviour[s]
@@ -48,14 +50,6 @@ def reaches(first, collide, place, behaviour, node_reach, reach):
                 node_reach[collide[s]] += r
             if place[s] >= 0:
                 node_reach[place[s]] += r
-
-
-@kernel(types.float64(F64, F64))
-def _total(mass, node_value):
-    """The payoff of the game: what does not arrive at the player's first node was lost before."""
-    if mass.size == 0:
-        return -1.0
-    return node_value[0] - (1.0 - mass[0])
 
 
 @kernel(types.float64(types.int64, types.float64, I32, I32, F64, F64))
@@ -77,10 +71,10 @@ def _action_value(s, here, collide, place, mass, node_value):
     return value - placing
 
 
-@kernel(types.float64(I64, I32, I32, F64, F64, F64))
-def values(first, collide, place, mass, behaviour, node_value):
-    """The player's payoff under ``behaviour``; ``node_value[i]``: payoff times mass from node i on."""
-    for i in range(first.size - 2, -1, -1):
+@kernel(types.void(*_NODES, F64, F64, F64))
+def values(start, stop, first, collide, place, mass, behaviour, node_value):
+    """``node_value[i]``: the player's payoff times mass from node i on under ``behaviour``."""
+    for i in range(stop - 1, start - 1, -1):
         total = 0.0
         for s in range(first[i], first[i + 1]):
             probability = behaviour[s]
@@ -88,13 +82,12 @@ def values(first, collide, place, mass, behaviour, node_value):
                 continue
             total += probability * _action_value(s, mass[i], collide, place, mass, node_value)
         node_value[i] = total
-    return _total(mass, node_value)
 
 
-@kernel(types.float64(I64, I32, I32, F64, F64, F64))
-def best_response(first, collide, place, mass, behaviour, node_value):
-    """The best payoff, and a deterministic ``behaviour`` that attains it; of equal actions the first."""
-    for i in range(first.size - 2, -1, -1):
+@kernel(types.void(*_NODES, F64, F64, F64))
+def best_response(start, stop, first, collide, place, mass, behaviour, node_value):
+    """The best ``node_value``, and a deterministic ``behaviour`` that attains it; of equal actions the first."""
+    for i in range(stop - 1, start - 1, -1):
         if first[i] == first[i + 1]:
             node_value[i] = 0.0
             continue
@@ -106,15 +99,13 @@ def best_response(first, collide, place, mass, behaviour, node_value):
                 best, best_value = s, value
         behaviour[best] = 1.0
         node_value[i] = best_value
-    return _total(mass, node_value)
 
 
-@kernel(types.float64(I64, I32, I32, F64, F64, F64, F64, F64))
-def add_regrets(first, collide, place, mass, behaviour, node_value, instantaneous, regrets):
-    """Counterfactual regrets of ``behaviour``: written to ``instantaneous`` float64[S], added to ``regrets``; returns
-    the payoff. The next strategy is ``cfr.regret.next_strategy``'s business."""
-    instantaneous[0] = 0.0
-    for i in range(first.size - 2, -1, -1):
+@kernel(types.void(*_NODES, F64, F64, F64, F64, F64))
+def add_regrets(start, stop, first, collide, place, mass, behaviour, instantaneous, regrets, node_value):
+    """Counterfactual regrets of ``behaviour``: written to ``instantaneous`` float64[S], added to ``regrets``. The next
+    strategy is ``cfr.regret.next_strategy``'s business."""
+    for i in range(stop - 1, start - 1, -1):
         total = 0.0
         for s in range(first[i], first[i + 1]):
             instantaneous[s] = _action_value(s, mass[i], collide, place, mass, node_value)
@@ -123,4 +114,3 @@ def add_regrets(first, collide, place, mass, behaviour, node_value, instantaneou
         for s in range(first[i], first[i + 1]):
             instantaneous[s] -= total
             regrets[s] += instantaneous[s]
-    return _total(mass, node_value)

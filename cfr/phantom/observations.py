@@ -27,7 +27,8 @@ def _observe(table, params, row_size, length_at, player, view, tokens, offsets, 
         for k in range(length):
             token = tokens[offsets[i] + k]
             row[start + k] = token
-            masks[i, token >> 1] = False
+            if token >> 1 < masks.shape[1]:  # not an announcement
+                masks[i, token >> 1] = False
         row[length_at + player] = length
         observe_of(table)(params, row, player, view, out[i])
 
@@ -35,8 +36,8 @@ def _observe(table, params, row_size, length_at, player, view, tokens, offsets, 
 def observations(
     game: Any, player: int, tokens: np.ndarray, offsets: np.ndarray, view: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(float32[B, observation size], legal actions bool[B, A]) of information states of a silent phantom placement
-    game; ``tokens`` int32, state i has ``tokens[offsets[i]:offsets[i + 1]]``."""
+    """(float32[B, observation size], legal actions bool[B, A]) of information states of a phantom placement game;
+    ``tokens`` int32, state i has ``tokens[offsets[i]:offsets[i + 1]]``."""
     size = offsets.size - 1
     out = np.empty((size, game.observation_size(view)), dtype=np.float32)
     masks = np.empty((size, game.num_distinct_actions()), dtype=np.bool_)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -62,10 +63,12 @@ def predicted_bytes(game: Any) -> float:
     return float(entries * BYTES_PER_ENTRY)
 
 
-def check_size(game: Any, memory_limit: int | None) -> None:
-    """TreeTooLargeError for a board whose graphs do not fit."""
+def check_size(
+    game: Any, memory_limit: int | None, predict: Callable[[Any], float] = predicted_bytes
+) -> None:
+    """TreeTooLargeError for a board whose nodes do not fit; ``predict(game)``: the bytes they take."""
     limit = available_memory() // 2 if memory_limit is None else memory_limit
-    needed = predicted_bytes(game)
+    needed = predict(game)
     if needed > limit:
         size = f"about {format_bytes(math.log10(needed))}" if math.isfinite(needed) else "far more memory than there is"
         raise TreeTooLargeError(

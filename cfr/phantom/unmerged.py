@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numba import types
 
 from cfr.keys import KeyTable
-from cfr.phantom.classical import I32, I64, Graph
+from cfr.phantom.classical import I8, I32, I64
 from cfr.sweeps import behaviour_of
 from envs.kernels import F64, kernel
 
 
-@kernel(types.int64(I64, I32, I32, I32, I32, I32, I64))
-def _expand(first, collide, place, node, parent_sequence, token_outcome, first_unmerged):
-    """All information states, parents before children; returns their number. With empty arrays it only counts.
-
-    ``parent_sequence`` counts the unmerged sequences; ``token_outcome``: how the parent's action ended.
-    """
+@kernel(types.int64(I64, I32, I32, types.int64, I32, I8, I32, I32, I32, I32, I64))
+def _expand(
+    first, collide, place, nodes, child_of, ways, node, parent, parent_sequence, outcome, first_unmerged
+):
+    """All information states, parents before children; returns their number. With empty arrays it only counts."""
     counting = first_unmerged.size == 0
     capacity = 1024 if counting else node.size
     at = node if not counting else np.empty(capacity, dtype=np.int32)
-    size = min(1, first.size - 1)  # a player who never decides has no nodes
+    size = min(1, nodes)  # a player who never decides has no nodes
     if size:
         at[0] = 0
         if not counting:
+            parent[0] = -1
             parent_sequence[0] = 0
-            token_outcome[0] = 0
+            outcome[0] = 0
     sequences = 1
     i = 0
     while i < size:
@@ -35,20 +36,28 @@ def _expand(first, collide, place, node, parent_sequence, token_outcome, first_u
         if not counting:
             first_unmerged[i] = sequences
         for s in range(first[here], first[here + 1]):
-            for outcome in range(2):
-                child = place[s] if outcome == 0 else collide[s]
-                if child < 0 or first[child] == first[child + 1]:
+            for collided in range(2):
+                child = np.int64(collide[s] if collided else place[s])
+                if child < 0:
                     continue
-                if counting and size == capacity:
-                    longer = np.empty(2 * capacity, dtype=np.int32)
-                    longer[:capacity] = at
-                    at = longer
-                    capacity *= 2
-                at[size] = child
-                if not counting:
-                    parent_sequence[size] = sequences
-                    token_outcome[size] = outcome
-                size += 1
+                children = 1
+                if child >= nodes:  # one for each number of collisions heard
+                    children = np.int64(ways[child - nodes])
+                    child = np.int64(child_of[child - nodes])
+                for heard in range(children):
+                    if first[child + heard] == first[child + heard + 1]:
+                        continue
+                    if counting and size == capacity:
+                        longer = np.empty(2 * capacity, dtype=np.int32)
+                        longer[:capacity] = at
+                        at = longer
+                        capacity *= 2
+                    at[size] = child + heard
+                    if not counting:
+                        parent[size] = i
+                        parent_sequence[size] = sequences
+                        outcome[size] = 2 * heard + collided
+                    size += 1
             sequences += 1
         i += 1
     if not counting:
@@ -69,36 +78,67 @@ def _merge(first, first_unmerged, node, parent_sequence, probability, reach, wei
             weight[first[node[i]] + k] += reach[s]
 
 
-@kernel(types.int64(I64, I32, I32, I32, I32, I64, I32))
-def _tokens(first_unmerged, action, parent_sequence, outcome, infoset_of, offsets, out):
-    """Information tokens of all states, one after the other (``offsets``, in tokens); returns their number."""
+@kernel(types.int64(types.int64, types.int64, I32, I32, I32, I32, types.boolean, types.int64, types.int64, I64, I32))
+def _tokens(start, stop, parent, parent_sequence, action, outcome, hears_first, placed, collided, offsets, out):
+    """Information tokens of the states start..stop-1, one after the other (``offsets``, in tokens); returns their
+    number. ``placed``, ``collided``: the tokens that announce the opponent's actions (``placed`` -1: nothing is
+    announced); ``hears_first``: he has moved before the player's first decision."""
     offsets[0] = 0
-    for i in range(offsets.size - 1):
-        length = 0
-        if parent_sequence[i] > 0:
-            parent = infoset_of[parent_sequence[i]]
-            length = offsets[parent + 1] - offsets[parent] + 1
-            if out.size:
-                for k in range(length - 1):
-                    out[offsets[i] + k] = out[offsets[parent] + k]
-                out[offsets[i] + length - 1] = 2 * action[parent_sequence[i]] + outcome[i]
-        offsets[i + 1] = offsets[i] + length
-    return offsets[offsets.size - 1]
+    for i in range(start, stop):
+        length = 1 if hears_first else 0
+        state = i
+        while parent[state] >= 0:
+            length += 1
+            if placed >= 0 and outcome[state] & 1 == 0:
+                length += 1 + (outcome[state] >> 1)
+            state = parent[state]
+        at = offsets[i - start] + length
+        offsets[i - start + 1] = at
+        if out.size == 0:
+            continue
+        state = i
+        while parent[state] >= 0:
+            if placed >= 0 and outcome[state] & 1 == 0:
+                at -= 1
+                out[at] = placed
+                for _ in range(outcome[state] >> 1):
+                    at -= 1
+                    out[at] = collided
+            at -= 1
+            out[at] = 2 * action[parent_sequence[state]] + (outcome[state] & 1)
+            state = parent[state]
+        if hears_first:
+            out[at - 1] = placed
+    return offsets[stop - start]
 
 
 class Unmerged:
-    """``node`` int32[n]: the merged node of information state i; ``parent_sequence`` int32[n] and ``first``
-    int64[n + 1] as in ``cfr.tree.Treeplex``; ``action`` int32[sequences]; ``outcome`` int32[n]: whether the parent's
-    action collided (1) or placed (0). Only information states with a decision."""
+    """``node`` int32[n]: the merged node of information state i; ``parent`` int32[n]: the state before (-1: none);
+    ``parent_sequence`` int32[n] and ``first`` int64[n + 1] as in ``cfr.tree.Treeplex``; ``action`` int32[sequences];
+    ``outcome`` int32[n]: 1 when the parent's action collided, else twice the number of collisions that were heard of
+    before the next decision. Only information states with a decision.
 
-    def __init__(self, graph: Graph, player: int) -> None:
-        self.graph, self.player = graph, player
-        links = graph.first, graph.collide, graph.place
+    ``arrivals``: see ``cfr.phantom.announced.Announced``; without them nothing is heard.
+    ``announced``: the tokens of the opponent's (placement, collision) as they are heard.
+    """
+
+    def __init__(
+        self,
+        graph: Any,
+        player: int,
+        arrivals: tuple[np.ndarray, np.ndarray] | None = None,
+        announced: tuple[int, int] | None = None,
+    ) -> None:
+        self.graph = graph
+        self._placed, self._collided = announced or (-1, -1)
+        self._hears_first = player == 1 and announced is not None
+        child, ways = arrivals or (np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int8))
+        links = graph.first, graph.collide, graph.place, graph.num_nodes, child, ways
         none = np.empty(0, dtype=np.int32)
-        n = _expand(*links, none, none, none, np.empty(0, dtype=np.int64))
-        self.node, self.parent_sequence, self.outcome = (np.empty(n, dtype=np.int32) for _ in range(3))
+        n = _expand(*links, none, none, none, none, np.empty(0, dtype=np.int64))
+        self.node, self.parent, self.parent_sequence, self.outcome = (np.empty(n, dtype=np.int32) for _ in range(4))
         self.first = np.empty(n + 1, dtype=np.int64)
-        _expand(*links, self.node, self.parent_sequence, self.outcome, self.first)
+        _expand(*links, self.node, self.parent, self.parent_sequence, self.outcome, self.first)
         counts = np.diff(self.first)
         within = np.arange(int(self.first[-1]) - 1) - np.repeat(self.first[:-1] - 1, counts)
         self.action = np.full(int(self.first[-1]), -1, dtype=np.int32)
@@ -108,15 +148,21 @@ class Unmerged:
     def num_infosets(self) -> int:
         return self.node.size
 
-    def keys(self) -> KeyTable:
-        """The information states' keys (tokens), as in a TabularPolicy."""
-        infoset_of = np.zeros(self.action.size, dtype=np.int32)
-        infoset_of[1:] = np.repeat(np.arange(self.node.size, dtype=np.int32), np.diff(self.first))
-        offsets = np.empty(self.node.size + 1, dtype=np.int64)
-        arguments = self.first, self.action, self.parent_sequence, self.outcome, infoset_of, offsets
+    def tokens(self, part: slice) -> tuple[np.ndarray, np.ndarray]:
+        """Information tokens int32 of some states: those of state ``part.start + i`` are at
+        ``offsets[i]:offsets[i + 1]``."""
+        offsets = np.empty(part.stop - part.start + 1, dtype=np.int64)
+        arguments = (
+            part.start, part.stop, self.parent, self.parent_sequence, self.action, self.outcome, self._hears_first,
+            self._placed, self._collided, offsets,
+        )  # fmt: skip
         tokens = np.empty(_tokens(*arguments, np.empty(0, dtype=np.int32)), dtype=np.int32)
         _tokens(*arguments, tokens)
-        return KeyTable.from_tokens(tokens, offsets)
+        return tokens, offsets
+
+    def keys(self) -> KeyTable:
+        """The information states' keys (tokens), as in a TabularPolicy."""
+        return KeyTable.from_tokens(*self.tokens(slice(0, self.num_infosets)))
 
     def merge(self, probability: np.ndarray) -> np.ndarray:
         """The behaviour on merged nodes with the realisation of ``probability`` float64[sequences]."""

@@ -47,7 +47,15 @@ def exact(report: Report, config: Any) -> None:
         seconds, EVALUATE_ABRUPT, EVALUATE_ABRUPT / seconds, 0.6,
     )  # fmt: skip
     del form
+    _announced(config)
     _phantom_ttt(report, config)
+
+
+def _announced(config: Any) -> None:
+    """No other program is known that evaluates this game: nothing to compare with."""
+    form = solvers.phantom_form(envs.make("dark_hex", rows=3, cols=3, version="classical", info="announce"))
+    seconds = _evaluation_seconds(form, config.repeats)
+    note(f"exact 3x3 classical, announced: {form.origin}, {form.nbytes / 2**20:.0f} MiB, evaluate {seconds:.2f} s")
 
 
 def _phantom_ttt(report: Report, config: Any) -> None:

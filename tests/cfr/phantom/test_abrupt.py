@@ -64,7 +64,7 @@ def test_agrees_with_the_tree_engine(game: Game) -> None:
     places = [sequences_in(graph, tree) for graph in form.graphs]
     for graph, place, plex in zip(form.graphs, places, tree.treeplexes, strict=True):
         assert np.array_equal(np.sort(place), np.arange(graph.num_sequences))
-        cells = [graph.actions(block).ravel() for block in range(len(graph.patterns))]
+        cells = [graph.actions(block).ravel() for block in range(len(graph.known))]
         assert np.array_equal(np.concatenate([[-1], *cells])[place], plex.actions)
     rng = np.random.default_rng(10)
     policies = [[random_behaviour(form, p, rng, pure) for p in (0, 1)] for pure in (0.0, 0.0, 0.5, 0.9)]
@@ -117,7 +117,7 @@ def test_a_best_response_attains_its_value(game: Game) -> None:
 def test_information_states_and_their_tokens() -> None:
     form = AbruptForm(dark_hex(2, 3))
     for graph in form.graphs:
-        for block in range(len(graph.patterns)):
+        for block in range(len(graph.known)):
             first, count = graph.blocks[block, :2]
             tokens = graph.tokens(block)
             assert [graph.find(row) for row in tokens] == list(range(first, first + count))
@@ -235,6 +235,6 @@ def test_what_does_not_fit_is_refused():
         AbruptForm(dark_hex(4, 4))
     with pytest.raises(cfr.TreeTooLargeError, match="limit is 1.0 MiB"):
         AbruptForm(dark_hex(3, 3), memory_limit=2**20)
-    for game in (make("dark_hex", rows=2), make("dark_hex", rows=2, version="abrupt")):
-        with pytest.raises(cfr.UnsupportedGameError, match="info=silent"):
+    for game in (make("dark_hex", rows=2, info="silent"), make("hex", rows=2)):
+        with pytest.raises(cfr.UnsupportedGameError, match="abrupt phantom placement games"):
             AbruptForm(game)
