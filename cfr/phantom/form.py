@@ -55,7 +55,8 @@ class MergedForm(PhantomForm):
 
     def realise(self, player: int, behaviour: np.ndarray, reach: np.ndarray) -> None:
         """Own probability of every sequence, summed over the merged orders, into ``reach`` float64[S]."""
-        node_reach = np.zeros(self.graphs[player].num_places)
+        node_reach = np.empty(self.graphs[player].num_places)
+        node_reach[:] = 0.0
         node_reach[:1] = 1.0  # a player who never decides has no nodes
         reach[0] = 1.0
         self._forward(player, behaviour, node_reach, reach)

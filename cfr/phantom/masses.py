@@ -8,7 +8,8 @@ part. Everything follows from the masses:
 * of the placed mass, what does not arrive at the player's next node was won by the opponent in between (drawn games
   arrive too, at a node without actions).
 
-The sweeps take a range of nodes: those before it are not needed forward, those after it must be done backward.
+The sweeps take a range of nodes, forward after those that come before it and backward after those behind. (Views of
+the range spare the compiled loops the question whether an index is negative.)
 """
 
 from __future__ import annotations
@@ -41,8 +42,9 @@ _NODES = types.int64, types.int64, I64, I32, I32
 def reaches(start, stop, first, collide, place, behaviour, node_reach, reach):
     """Own probability of every sequence of the nodes start..stop-1, and, added up over the merged orders, of the nodes
     they lead to."""
-    for i in range(start, stop):
-        here = node_reach[i]
+    first, own_reach = first[start : stop + 1], node_reach[start:stop]
+    for i in range(first.size - 1):
+        here = own_reach[i]
         for s in range(first[i], first[i + 1]):
             r = here * behaviour[s]
             reach[s] = r
@@ -74,43 +76,46 @@ def _action_value(s, here, collide, place, mass, node_value):
 @kernel(types.void(*_NODES, F64, F64, F64))
 def values(start, stop, first, collide, place, mass, behaviour, node_value):
     """``node_value[i]``: the player's payoff times mass from node i on under ``behaviour``."""
-    for i in range(stop - 1, start - 1, -1):
+    first, own_mass, own_value = first[start : stop + 1], mass[start:stop], node_value[start:stop]
+    for i in range(first.size - 2, -1, -1):
         total = 0.0
         for s in range(first[i], first[i + 1]):
             probability = behaviour[s]
             if probability == 0.0:
                 continue
-            total += probability * _action_value(s, mass[i], collide, place, mass, node_value)
-        node_value[i] = total
+            total += probability * _action_value(s, own_mass[i], collide, place, mass, node_value)
+        own_value[i] = total
 
 
 @kernel(types.void(*_NODES, F64, F64, F64))
 def best_response(start, stop, first, collide, place, mass, behaviour, node_value):
     """The best ``node_value``, and a deterministic ``behaviour`` that attains it; of equal actions the first."""
-    for i in range(stop - 1, start - 1, -1):
+    first, own_mass, own_value = first[start : stop + 1], mass[start:stop], node_value[start:stop]
+    for i in range(first.size - 2, -1, -1):
         if first[i] == first[i + 1]:
-            node_value[i] = 0.0
+            own_value[i] = 0.0
             continue
         best, best_value = first[i], -np.inf
         for s in range(first[i], first[i + 1]):
-            value = _action_value(s, mass[i], collide, place, mass, node_value)
+            value = _action_value(s, own_mass[i], collide, place, mass, node_value)
             behaviour[s] = 0.0
             if value > best_value:
                 best, best_value = s, value
         behaviour[best] = 1.0
-        node_value[i] = best_value
+        own_value[i] = best_value
 
 
 @kernel(types.void(*_NODES, F64, F64, F64, F64, F64))
 def add_regrets(start, stop, first, collide, place, mass, behaviour, instantaneous, regrets, node_value):
     """Counterfactual regrets of ``behaviour``: written to ``instantaneous`` float64[S], added to ``regrets``. The next
     strategy is ``cfr.regret.next_strategy``'s business."""
-    for i in range(stop - 1, start - 1, -1):
+    first, own_mass, own_value = first[start : stop + 1], mass[start:stop], node_value[start:stop]
+    for i in range(first.size - 2, -1, -1):
         total = 0.0
         for s in range(first[i], first[i + 1]):
-            instantaneous[s] = _action_value(s, mass[i], collide, place, mass, node_value)
+            instantaneous[s] = _action_value(s, own_mass[i], collide, place, mass, node_value)
             total += behaviour[s] * instantaneous[s]
-        node_value[i] = total
+        own_value[i] = total
         for s in range(first[i], first[i + 1]):
             instantaneous[s] -= total
             regrets[s] += instantaneous[s]
