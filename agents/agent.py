@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from envs.core import Game
+from envs.core import Game, State
 from envs.observation import Observation, observe
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ __all__ = [
     "TabularAgent",
     "UniformAgent",
     "observe",
+    "position_of",
 ]
 
 
@@ -44,6 +45,15 @@ class Agent(Protocol):
 
     def act(self, observation: Observation) -> int:
         """A legal action."""
+
+
+def position_of(observation: Observation, game: Game, name: str) -> State:
+    """The position that an agent called `name` is to choose in; ValueError where there is none of its game."""
+    state = observation.state
+    if state is None or state.game != game:
+        given = "no position" if state is None else state.game.spec()
+        raise ValueError(f"{name} plays {game.spec()}, got {given}")
+    return state
 
 
 class PolicyAgent:

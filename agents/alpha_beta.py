@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from agents.agent import Observation
+from agents.agent import Observation, position_of
 from envs.core import Game, State
 from envs.kernels import (
     F64,
@@ -361,10 +361,7 @@ class AlphaBetaAgent:
         """Nothing is random, nothing is remembered."""
 
     def act(self, observation: Observation) -> int:
-        state = observation.state
-        if state is None or state.game != self.game:
-            given = "no position" if state is None else state.game.spec()
-            raise ValueError(f"{self.name} plays {self.game.spec()}, got {given}")
+        state = position_of(observation, self.game, self.name)
         return self.choose(state)
 
     def choose(self, state: State) -> int:

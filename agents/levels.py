@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.agent import Agent, Observation
+from agents.agent import Agent, Observation, position_of
 from agents.alpha_beta import AlphaBetaAgent
 from agents.docking_heuristics import docking_heuristics
 from agents.hex_heuristics import conductance, hex_heuristics
@@ -93,10 +93,7 @@ class HexOpponent:
         """Nothing is random, nothing is remembered."""
 
     def act(self, observation: Observation) -> int:
-        state = observation.state
-        if state is None or state.game != self.game:
-            given = "no position" if state is None else state.game.spec()
-            raise ValueError(f"{self.name} plays {self.game.spec()}, got {given}")
+        state = position_of(observation, self.game, self.name)
         cells = self.cells
         if swap_available(self.game.params, state.row):
             stone = int(np.flatnonzero(state.row[BOARD : BOARD + cells])[0])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from agents.agent import Observation
+from agents.agent import Observation, position_of
 from envs.core import Game
 from envs.games.renju3 import (
     BOARD,
@@ -126,9 +126,6 @@ class RenjuPlayer:
         """Nothing is random, nothing is remembered."""
 
     def act(self, observation: Observation) -> int:
-        state = observation.state
-        if state is None or state.game != self.game:
-            given = "no position" if state is None else state.game.spec()
-            raise ValueError(f"{self.name} plays {self.game.spec()}, got {given}")
+        state = position_of(observation, self.game, self.name)
         judge(self.game.params, state.row, self._child, self.careful, self._mask, self._values)
         return int(self._values.argmax())

@@ -48,6 +48,39 @@ class PlayerTable:
         return None
 
 
+def owner_of(key: bytes, player: int | None, kind: str) -> tuple[int, bytes]:
+    """(player, key as in ``PlayerTable.keys``) of such a key with its ``player``, or of what
+    ``State.information_state_key()`` gives, which begins with a byte of seat. ValueError where they contradict each
+    other or nobody is named."""
+    if kind == "tokens" and len(key) % 4 == 1:  # tokens are int32
+        if player is not None and player != key[0]:
+            raise ValueError(f"the key is of player {key[0]}, not of player {player}")
+        return key[0], key[1:]
+    if player is None:
+        raise ValueError("name the player the key belongs to: probabilities(key, player)")
+    return player, key
+
+
+def mover_of(state: Any, player: int | None) -> int:
+    """Who is to move; ValueError if that is nobody, or not ``player`` (None: whoever it is)."""
+    mover = state.current_player()
+    if mover < 0 or (player is not None and player != mover):
+        raise ValueError(f"player {player} does not move here (current player: {mover})")
+    return int(mover)
+
+
+def tokens_of(state: Any, player: int | None, spec: str) -> tuple[int, np.ndarray]:
+    """(player, his information tokens int32[n]) at a decision: of a state of the game ``spec``, or of a key as in
+    ``owner_of``. PolicyMismatchError for another game's state."""
+    if isinstance(state, (bytes, bytearray)):
+        player, key = owner_of(bytes(state), player, "tokens")
+        return player, np.frombuffer(key, dtype=np.int32)
+    if game_spec(state.get_game()) != spec:
+        raise PolicyMismatchError(f"this is a policy for {spec}, the state is of {game_spec(state.get_game())}")
+    player = mover_of(state, player)
+    return player, state.information_tokens(player)
+
+
 class TabularPolicy:
     """A policy of all players of one game.
 
@@ -152,19 +185,10 @@ class TabularPolicy:
         """
         legal: list[int] | None = None
         if isinstance(state, (bytes, bytearray)):
-            key = bytes(state)
-            if self.key_kind == "tokens" and len(key) % 4 == 1:  # a byte of seat before the tokens (int32)
-                if player is not None and player != key[0]:
-                    raise ValueError(f"the key is of player {key[0]}, not of player {player}")
-                player, key = key[0], key[1:]
-            if player is None:
-                raise ValueError("name the player the key belongs to: probabilities(key, player)")
+            player, key = owner_of(bytes(state), player, self.key_kind)
         else:
             self._check_game(state)
-            mover = state.current_player()
-            if mover < 0 or (player is not None and player != mover):
-                raise ValueError(f"player {player} does not move here (current player: {mover})")
-            player = mover
+            player = mover_of(state, player)
             key = information_key(state, player, self.key_kind)
             if not self.complete:
                 legal = state.legal_actions()

@@ -12,8 +12,7 @@ quantal response equilibrium: current(a) proportional to exp(q(a) / tau).
 The average strategy gives iteration t the weight t^gamma; without gamma the last strategy counts.
 
 Sources: CFR, Zinkevich et al. 2007; CFR+, Tammelin et al. 2015; linear and discounted CFR, Brown and Sandholm
-2019; predictive CFR+, Farina, Kroer and Sandholm 2021; magnetic mirror descent, Sokota et al. 2023 (section 3.2,
-behavioural form; appendix on annealing).
+2019; predictive CFR+, Farina, Kroer and Sandholm 2021; magnetic mirror descent, Sokota et al. 2023.
 """
 
 from __future__ import annotations

@@ -192,7 +192,8 @@ information_span_of = function_at(6, INFORMATION_SPAN)
 def address_of(dispatcher: Any) -> int:
     """Address of a kernel's compiled code; valid as long as the process lives."""
     compiled = dispatcher.overloads[tuple(dispatcher.signatures[0])]
-    return int(compiled.library.get_pointer_to_function(compiled.fndesc.mangled_name))
+    code, function = (compiled._asdict()[part] for part in ("library", "fndesc"))
+    return int(code.get_pointer_to_function(function.mangled_name))
 
 
 class Kernels(NamedTuple):

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from cfr.errors import PolicyMismatchError, StoredFileError
+from cfr.policy import tokens_of
 from cfr.storage import load_arrays, save_arrays, with_suffix
-from cfr.tree import game_spec
 
 KIND, FORMAT = "merged_policy", 1
 
@@ -39,19 +39,7 @@ class MergedPolicy:
     def probabilities(self, state: Any, player: int | None = None) -> np.ndarray:
         """float64[num_actions]: probability of each action of ``player`` (None: whoever is to move) in a state of the
         game, or, with ``player``, at a key (the bytes of his tokens). KeyError when no game reaches it."""
-        if isinstance(state, (bytes, bytearray)):
-            if player is None:
-                raise ValueError("name the player the key belongs to: probabilities(key, player)")
-            tokens = np.frombuffer(state, dtype=np.int32)
-        else:
-            if game_spec(state.get_game()) != self.spec:
-                raise PolicyMismatchError(
-                    f"this is a policy for {self.spec}, the state is of {game_spec(state.get_game())}"
-                )
-            mover = state.current_player()
-            if mover < 0 or (player is not None and player != mover):
-                raise ValueError(f"player {player} does not move here (current player: {mover})")
-            player, tokens = mover, state.information_tokens(mover)
+        player, tokens = tokens_of(state, player, self.spec)
         actions, sequences = self.form.find(player, tokens)
         out = np.zeros(self.num_actions)
         out[actions] = self.behaviours[player][sequences]

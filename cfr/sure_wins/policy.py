@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from cfr.errors import PolicyMismatchError, StoredFileError
+from cfr.policy import tokens_of
 from cfr.storage import load_arrays, save_arrays, with_suffix
 from cfr.sure_wins.search import Search, stones_of
-from cfr.tree import Tree, game_from_spec, game_spec
+from cfr.tree import Tree, game_from_spec
 from envs.core import Game
 
 KIND, FORMAT = "sure_win_policy", 1
@@ -76,19 +77,7 @@ class SureWinPolicy:
     def probabilities(self, state: Any, player: int | None = None) -> np.ndarray:
         """float64[num_actions]: probability of each action of ``player`` (None: whoever is to move) in a state of the
         game, or, with ``player``, at a key (the bytes of his tokens)."""
-        if isinstance(state, (bytes, bytearray)):
-            if player is None:
-                raise ValueError("name the player the key belongs to: probabilities(key, player)")
-            tokens = np.frombuffer(state, dtype=np.int32)
-        else:
-            if game_spec(state.get_game()) != self.spec:
-                raise PolicyMismatchError(
-                    f"this is a policy for {self.spec}, the state is of {game_spec(state.get_game())}"
-                )
-            mover = state.current_player()
-            if mover < 0 or (player is not None and player != mover):
-                raise ValueError(f"player {player} does not move here (current player: {mover})")
-            player, tokens = mover, state.information_tokens(mover)
+        player, tokens = tokens_of(state, player, self.spec)
         own, known = self._position(tokens)
         free = [cell for cell in range(self.num_actions) if not (own | known) >> cell & 1]
         return self._row(player, (own, known), free)

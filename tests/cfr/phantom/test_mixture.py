@@ -98,3 +98,17 @@ def test_errors():
     tree = TreeForm(cfr.build_tree(board(2, 2, "classical")))
     with pytest.raises(TypeError, match="give a TabularPolicy"):
         cfr.as_behaviour(tree, 0, lambda observations, masks: masks)
+
+
+def test_merged_policies_take_the_keys_of_states():
+    """As tabular policies do: with the byte of seat, or without it and with the player."""
+    form = cfr.phantom_form(board(2, 2, "abrupt"))
+    policy = form.policy(form.uniform())
+    state = form.game.state_from_string("a1 a1x")
+    wanted = policy.probabilities(state)
+    assert wanted.tolist() == policy.probabilities(state.information_state_key()).tolist()
+    assert wanted.tolist() == policy.probabilities(state.information_tokens(0).tobytes(), 0).tolist()
+    with pytest.raises(ValueError, match="the key is of player 0, not of player 1"):
+        policy.probabilities(state.information_state_key(), 1)
+    with pytest.raises(ValueError, match="name the player"):
+        policy.probabilities(state.information_tokens(0).tobytes())
